@@ -1,0 +1,1 @@
+"""The faces: command line, HTTP API and page."""

@@ -1,0 +1,72 @@
+"""The command `faultwalk`. Each subcommand imports what it needs when it runs, so that `triage` answers fast."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="faultwalk",
+    help="Name the root cause of a GPU cluster incident from its logs, with the lines that prove it.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+rules_app = typer.Typer(help="Look at the rules and check your own.", no_args_is_help=True)
+app.add_typer(rules_app, name="rules")
+
+RulesOption = Annotated[Path | None, typer.Option("--rules", metavar="DIR", help="Rules that add to or override the shipped ones.")]
+LanguageOption = Annotated[str, typer.Option("--lang", help="Language of the report: en or zh.")]
+
+
+def fail(message: str) -> typer.Exit:
+    """Print a message to standard error and return the exit that carries status 2."""
+    print(f"faultwalk: {message}", file=sys.stderr)
+    return typer.Exit(2)
+
+
+@app.command()
+def triage(
+    files: Annotated[list[str] | None, typer.Argument(metavar="[FILE... | -]", help="Files to read; - is standard input.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print the report as Markdown.")] = False,
+    language: LanguageOption = "en",
+    rules: RulesOption = None,
+    store: Annotated[Path | None, typer.Option("--store", metavar="DB", help="Keep the observations in this DuckDB file.")] = None,
+    since: Annotated[str | None, typer.Option("--since", help="Look at nothing before this time (ISO 8601).")] = None,
+    until: Annotated[str | None, typer.Option("--until", help="Look at nothing after this time (ISO 8601).")] = None,
+) -> None:
+    """Diagnose logs: name the root cause, with its evidence, what it explains and what to do next."""
+    import_module("api.triage").run(
+        files or ["-"], as_json=as_json, as_markdown=as_markdown, language=language, rules=rules, store=store, since=since, until=until
+    )
+
+
+@rules_app.command("check")
+def rules_check(folder: Annotated[Path | None, typer.Argument(metavar="[DIR]", help="A folder of your own rules.")] = None) -> None:
+    """Check the shipped rules, or a folder of your own on top of them; name file and line of every problem."""
+    import_module("api.rules").check(folder)
+
+
+@rules_app.command("list")
+def rules_list(rules: RulesOption = None, language: LanguageOption = "en") -> None:
+    """List causes and symptoms that have a rule."""
+    import_module("api.rules").list_rules(rules, language)
+
+
+@rules_app.command("show")
+def rules_show(name: Annotated[str, typer.Argument(metavar="ID")], rules: RulesOption = None, language: LanguageOption = "en") -> None:
+    """Show one rule: its evidence with examples, consequences, checks and references."""
+    import_module("api.rules").show(name, rules, language)
+
+
+def main() -> None:
+    """Run the command; an interrupt ends it quietly."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None

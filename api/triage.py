@@ -1,0 +1,67 @@
+"""`faultwalk triage`: files or standard input in, the report out."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from api.cli import fail
+from api.knowledge import load_knowledge
+from collectors.clock import parse_iso
+from collectors.ingest import Input
+from collectors.store import Store, StoreError
+from diagnosis.engine import triage
+from diagnosis.model import Language, Report
+from diagnosis.rulebook import RuleError
+
+
+def run(
+    files: list[str], *, as_json: bool, as_markdown: bool, language: str, rules: Path | None, store: Path | None,
+    since: str | None, until: str | None,
+) -> None:  # fmt: skip
+    """Run the command; exits with 2 and one clear line when an input can't be used."""
+    if language not in ("en", "zh"):
+        raise fail(f"--lang {language}: expected en or zh")
+    chosen: Language = "zh" if language == "zh" else "en"
+    inputs = [_open(name) for name in files]
+    try:
+        knowledge = load_knowledge(rules)
+        kept = Store.open(store) if store else None
+    except RuleError as error:
+        raise fail("the rules have problems:\n" + str(error)) from error
+    except StoreError as error:
+        raise fail(str(error)) from error
+    now = time.time()
+    report = triage(
+        inputs, knowledge, now=now, language=chosen, store=kept, batch=f"triage-{now:.6f}", since=_moment(since, "--since"),
+        until=_moment(until, "--until"),
+    )  # fmt: skip
+    print_report(report, as_json=as_json, as_markdown=as_markdown)
+
+
+def print_report(report: Report, *, as_json: bool, as_markdown: bool) -> None:
+    """Print a report for a machine, a document or a person at a terminal."""
+    if as_json or not as_markdown:
+        sys.stdout.write(report.model_dump_json(by_alias=True, indent=2) + "\n")
+
+
+def _open(name: str) -> Input:
+    if name == "-":
+        return Input("-", sys.stdin.buffer)
+    path = Path(name)
+    if path.is_dir():
+        raise fail(f"{name}: a folder; name the files in it")
+    try:
+        return Input(name, path.open("rb"))
+    except OSError as error:
+        raise fail(f"{name}: {error.strerror}") from error
+
+
+def _moment(text: str | None, option: str) -> float | None:
+    if text is None:
+        return None
+    moment = parse_iso(text if len(text) > 10 else f"{text}T00:00:00")
+    if moment is None:
+        raise fail(f"{option} {text}: expected a time such as 2026-01-31T04:15:00Z")
+    return moment

@@ -1,0 +1,113 @@
+"""Timestamps as logs print them. Every parser is total: an impossible time is None, never an exception.
+
+A stamp without a year is placed in 1972, which no log of a GPU cluster can mean; `place_years` moves such times once the
+inputs have shown which year it is.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+_PLACEHOLDER_YEAR = 1972  # a leap year, so that 29 February exists
+_PLACEHOLDER = (
+    datetime(_PLACEHOLDER_YEAR, 1, 1, tzinfo=UTC).timestamp(),
+    datetime(_PLACEHOLDER_YEAR + 1, 1, 2, tzinfo=UTC).timestamp(),
+)
+_MONTHS = {
+    name: number
+    for number, name in enumerate(
+        ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), 1
+    )
+}
+_ISO = re.compile(
+    r"(\d{4})[-/](\d\d)[-/](\d\d)[T _](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?\s?(Z|[+-]\d\d:?\d\d)?", re.I
+)
+_SYSLOG = re.compile(r"([A-Z][a-z]{2}) +(\d{1,2}) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?: (\d{4}))?")
+_LOCALISED = re.compile(r"(\d{1,2})月 +(\d{1,2}) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?")
+_KLOG = re.compile(r"(\d{1,2})(\d\d) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?")
+
+
+def _moment(year: int, month: int, day: int, hour: int, minute: int, second: int, fraction: str | None) -> float | None:
+    try:
+        moment = datetime(year, month, day, hour, minute, min(second, 59), tzinfo=UTC)
+    except ValueError:
+        return None
+    return moment.timestamp() + (float(f"0.{fraction}") if fraction else 0.0)
+
+
+def parse_iso(text: str) -> float | None:
+    """Parse `2025-01-21T04:41:44,283302+00:00` and its variants (`/`, blank or `_` between, no zone = UTC)."""
+    match = _ISO.match(text)
+    if not match:
+        return None
+    year, month, day, hour, minute, second = (int(part) for part in match.groups()[:6])
+    seconds = _moment(year, month, day, hour, minute, second, match[7])
+    zone = match[8]
+    if seconds is None or not zone or zone in "Zz":
+        return seconds
+    offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[-2:]))
+    return seconds - offset.total_seconds() * (1 if zone[0] == "+" else -1)
+
+
+def parse_syslog(text: str) -> float | None:
+    """Parse `Aug 20 23:41:07` (no year), `Apr  5 21:29:39 2024` and the Chinese locale's `4月 28 15:08:10`."""
+    match = _SYSLOG.match(text)
+    if match:
+        month = _MONTHS.get(match[1].lower())
+        if month is None:
+            return None
+        year = int(match[7]) if match[7] else _PLACEHOLDER_YEAR
+        return _moment(year, month, int(match[2]), int(match[3]), int(match[4]), int(match[5]), match[6])
+    match = _LOCALISED.match(text)
+    if match:
+        month, day, hour, minute, second = (int(part) for part in match.groups()[:5])
+        return _moment(_PLACEHOLDER_YEAR, month, day, hour, minute, second, match[6])
+    return None
+
+
+def parse_klog(text: str) -> float | None:
+    """Parse `1128 10:02:11.291383` (klog) and `901 05:20:03.444816023` (c10d: the month has no leading zero).
+
+    >>> parse_klog('1159 10:02:11') is None
+    True
+    """
+    match = _KLOG.match(text)
+    if not match:
+        return None
+    month, day, hour, minute, second = (int(part) for part in match.groups()[:5])
+    return _moment(_PLACEHOLDER_YEAR, month, day, hour, minute, second, match[6])
+
+
+def parse_epoch(text: str) -> float | None:
+    """Parse seconds, milliseconds, microseconds or nanoseconds since the epoch, told apart by their size."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    while value > 1e11:
+        value /= 1000.0
+    return value if value > 1e8 else None
+
+
+def is_without_year(seconds: float) -> bool:
+    """Tell whether this time stands in the placeholder year."""
+    return _PLACEHOLDER[0] <= seconds < _PLACEHOLDER[1]
+
+
+def set_year(seconds: float, year: int) -> float:
+    """Move a time from the placeholder year into `year`; 29 February becomes 1 March where there is none."""
+    moment = datetime.fromtimestamp(seconds, UTC)
+    try:
+        return moment.replace(year=year).timestamp()
+    except ValueError:
+        return (moment + timedelta(days=1)).replace(year=year).timestamp()
+
+
+def choose_year(seconds: float, latest: float) -> float:
+    """Place a time without a year in the last year in which it is not later than `latest` plus one day."""
+    year = datetime.fromtimestamp(latest, UTC).year
+    placed = set_year(seconds, year)
+    return placed if placed <= latest + 86400.0 else set_year(seconds, year - 1)
+
+

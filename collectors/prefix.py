@@ -1,0 +1,159 @@
+"""Take launcher, logger and transport prefixes off a line and keep what they tell: time, host, rank, program.
+
+Prefixes nest (`[1,3]<stdout>:[rank3]:[E1026 04:01:29.5 ProcessGroupNCCL.cpp:683] ...`), so they are peeled one by one.
+Forms: docs of util-linux dmesg, systemd journalctl, klog, Open MPI `--tag-output`, Slurm `srun -l`, torchrun, Ray, CRI.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from collectors.clock import parse_iso, parse_klog, parse_syslog
+from collectors.identity import normalise_node
+
+
+@dataclass(slots=True)
+class Line:
+    """One line of an input. `text` is what is left without prefixes; `raw` is the line as it stands."""
+
+    input: str
+    number: int
+    raw: str
+    text: str = ""
+    time: float | None = None
+    uptime: float | None = None
+    host: str = ""
+    program: str = ""
+    rank: str = ""
+    level: str = ""
+    source: str = ""
+    labels: dict[str, str] = field(default_factory=dict)
+
+
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_ISO = r"\d{4}[-/]\d\d[-/]\d\d[T _]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|[+-]\d\d:?\d\d))?"
+_SYSLOG_TIME = r"(?:[A-Z][a-z]{2} +\d{1,2}|\d{1,2}月 +\d{1,2}) \d\d:\d\d:\d\d(?:\.\d+)?"
+_HOST = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
+
+
+def _set_time(line: Line, seconds: float | None) -> None:
+    if seconds is not None and line.time is None:
+        line.time = seconds
+
+
+def _syslog(line: Line, match: re.Match[str]) -> None:
+    _set_time(line, parse_iso(match["time"]) if match["time"][0].isdigit() and "月" not in match["time"] else parse_syslog(match["time"]))
+    line.host = line.host or normalise_node(match["host"])
+    line.program = match["program"]
+    line.source = line.source or ("kernel" if match["program"] == "kernel" else "")
+
+
+def _uptime(line: Line, match: re.Match[str]) -> None:
+    line.uptime = float(match[1])
+    line.source = line.source or "kernel"
+
+
+def _ctime(line: Line, match: re.Match[str]) -> None:
+    _set_time(line, parse_syslog(match[1]))
+    line.source = line.source or "kernel"
+
+
+def _delta(line: Line, match: re.Match[str]) -> None:
+    line.source = line.source or "kernel"
+
+
+def _decoded(line: Line, match: re.Match[str]) -> None:
+    line.level = match[1]
+    line.source = line.source or "kernel"
+    stamp = match[2]
+    if stamp:
+        _set_time(line, parse_iso(stamp))
+
+
+def _klog(line: Line, match: re.Match[str]) -> None:
+    _set_time(line, parse_klog(match[2]))
+    line.level = match[1]
+    line.program = line.program or (match["file"] or "")
+
+
+def _iso(line: Line, match: re.Match[str]) -> None:
+    _set_time(line, parse_iso(match[1]))
+
+
+def _rank(line: Line, match: re.Match[str]) -> None:
+    line.rank = line.rank or match[1]
+
+
+def _host(line: Line, match: re.Match[str]) -> None:
+    line.host = line.host or normalise_node(match[1])
+
+
+def _actor(line: Line, match: re.Match[str]) -> None:
+    line.labels["actor"] = match[1]
+    if match["ip"]:
+        line.host = line.host or match["ip"]
+
+
+def _pod(line: Line, match: re.Match[str]) -> None:
+    line.labels["pod"] = match[1]
+
+
+def _program(line: Line, match: re.Match[str]) -> None:
+    line.program = match[1]
+    line.source = line.source or ("kernel" if match[1] == "kernel" else "")
+
+
+_PREFIXES: tuple[tuple[re.Pattern[str], Callable[[Line, re.Match[str]], None]], ...] = tuple(
+    (re.compile(pattern), handle)
+    for pattern, handle in (
+        # syslog and journalctl: time, host, program[pid]
+        (rf"(?:\S+:)?(?P<time>{_SYSLOG_TIME}|{_ISO}) (?P<host>{_HOST}) (?P<program>[A-Za-z0-9_./@()-]+?)(?:\[\d+\])?: ?", _syslog),
+        (r"(?:<\d{1,3}>)?\[ *(\d{1,9}\.\d{6})\] ?(?:\[ *[TC]\d+\] ?)?", _uptime),
+        (r"\[[A-Z][a-z]{2} ([A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d \d{4})\] ?", _ctime),
+        (r"\[(?: *\+\d+\.\d{6}|[A-Z][a-z]{2} ?\d{1,2} \d\d:\d\d)\] ?", _delta),
+        (rf"(?:kern|user|daemon|syslog) *:(emerg|alert|crit|err|warn|notice|info|debug) *: ?({_ISO})?(?:: )?", _decoded),
+        (r"\[?([IWEF])(\d{3,4} \d\d:\d\d:\d\d(?:\.\d+)?) +(?:\d+ )?(?P<file>[\w./-]+\.\w+):\d+\] ?", _klog),
+        (rf"({_ISO}) (?:stdout|stderr) [FP] ", _iso),
+        (r"\[\d+,(\d+)\](?:<std(?:out|err|diag)>)?:? ?", _rank),
+        (r"\[rank ?(\d+)\]: ?", _rank),
+        (r"\[default\d+\]: ?()", lambda line, match: None),
+        (r"\(([A-Za-z_][\w.:<>]*)(?: \w+)*,? pid=\d+(?:, ip=(?P<ip>[\d.]+))?\) ?", _actor),
+        (r"\[pod/([\w.-]+)/[\w.-]+\] ", _pod),
+        (r"(\d{1,5}): (?=\S)", _rank),
+        (rf"\[({_ISO})\] (?=\S)", _iso),
+        (rf"({_ISO}):? (?=\S)", _iso),
+        (r"(kernel): ", _program),
+        (rf"({_HOST}): (?:kern|user): \w+: ", _host),
+    )
+)
+
+
+def peel(input_name: str, number: int, raw: str) -> Line:
+    """Return the line with its prefixes taken off and read.
+
+    >>> line = peel('a', 1, '[rank11]:[E1026 04:01:29.500801336 ProcessGroupNCCL.cpp:683] [Rank 3] Watchdog')
+    >>> line.rank, line.level, line.text
+    ('11', 'E', '[Rank 3] Watchdog')
+    >>> line = peel('a', 1, 'Aug 20 23:41:07 node-b.example.com kernel: [310912.440000] NVRM: hello')
+    >>> line.host, line.source, line.uptime, line.text
+    ('node-b', 'kernel', 310912.44, 'NVRM: hello')
+    """
+    text = raw.rstrip("\r")
+    if "\r" in text:  # a progress bar redrawn in place: the last state is what was seen
+        text = text.rsplit("\r", 1)[1]
+    if "\x1b" in text:
+        text = _ANSI.sub("", text)
+    line = Line(input_name, number, raw)
+    for _ in range(6):
+        for pattern, handle in _PREFIXES:
+            match = pattern.match(text)
+            if match and match.end():
+                handle(line, match)
+                text = text[match.end() :]
+                break
+        else:
+            break
+    line.text = text.strip()
+    return line

@@ -1,0 +1,161 @@
+"""Where observations, samples and relations are kept: DuckDB, in memory or in one file. The only DDL of the project.
+
+Rows are appended in bulk: columns become an Arrow table and one `INSERT ... SELECT` in one transaction. Rows stand in
+time order within a batch and there is no index: DuckDB's zone maps serve windows. The event SQL keeps to the subset that
+ClickHouse runs too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from collectors.observation import Observation, Record, Relation, Sample
+
+SCHEMA_VERSION = 1
+_DDL = """
+CREATE TABLE IF NOT EXISTS meta (version INTEGER);
+CREATE TABLE IF NOT EXISTS inputs (
+    batch VARCHAR, input VARCHAR, kind VARCHAR, lines BIGINT, bytes BIGINT, received DOUBLE);
+CREATE TABLE IF NOT EXISTS observations (
+    batch VARCHAR, input VARCHAR, line BIGINT, line_end BIGINT, time DOUBLE, source VARCHAR, kind VARCHAR, code VARCHAR,
+    node VARCHAR, entity VARCHAR, attributes VARCHAR, text VARCHAR, raw VARCHAR);
+CREATE TABLE IF NOT EXISTS samples (
+    batch VARCHAR, input VARCHAR, line BIGINT, time DOUBLE, source VARCHAR, metric VARCHAR, value DOUBLE, node VARCHAR,
+    entity VARCHAR, labels VARCHAR);
+CREATE TABLE IF NOT EXISTS relations (
+    batch VARCHAR, input VARCHAR, line BIGINT, upper VARCHAR, lower VARCHAR, how VARCHAR, node VARCHAR);
+"""
+_OBSERVATION = ("input", "line", "line_end", "time", "source", "kind", "code", "node", "entity", "attributes", "text", "raw")
+_SAMPLE = ("input", "line", "time", "source", "metric", "value", "node", "entity", "labels")
+_RELATION = ("input", "line", "upper", "lower", "how", "node")
+_INTEGERS, _NUMBERS = {"line", "line_end"}, {"time", "value"}
+_MOST_TEXT = 8192  # characters of a line that a row keeps
+
+
+class StoreError(Exception):
+    """The store can't be opened; the message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputRow:
+    """What was handed over under one name."""
+
+    input: str
+    kind: str
+    lines: int
+    bytes: int
+
+
+class Store:
+    """A DuckDB database. Open one per process; give each thread its own `cursor()`."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+
+    @classmethod
+    def open(cls, path: Path | None = None) -> Store:
+        """Open a store in a file, or in memory without a path.
+
+        Raises StoreError when another process holds the file or it is not a store of ours.
+        """
+        try:
+            if path is None:
+                connection = duckdb.connect(":memory:", config={"threads": 2})
+            else:
+                connection = duckdb.connect(str(path), config={"storage_compatibility_version": "v1.2.0"})
+            connection.execute(_DDL)
+            version = connection.execute("SELECT max(version) FROM meta").fetchone()
+            if version is None or version[0] is None:
+                connection.execute("INSERT INTO meta VALUES (?)", [SCHEMA_VERSION])
+            elif version[0] > SCHEMA_VERSION:
+                raise StoreError(f"{path}: written by a newer faultwalk (schema {version[0]}, this one knows {SCHEMA_VERSION})")
+        except duckdb.Error as error:
+            text = str(error)
+            if "Conflicting lock" in text or "already open" in text:
+                raise StoreError(
+                    f"{path}: another process holds this store ({text.splitlines()[0].rsplit('held in', 1)[-1].strip()}); "
+                    "stop it, send the input to that service, or name another file"
+                ) from error
+            raise StoreError(f"{path}: not a store that can be opened: {text.splitlines()[0][:200]}") from error
+        return cls(connection)
+
+    def cursor(self) -> Store:
+        """Return a second handle for another thread: a connection object is never shared between threads."""
+        return Store(self._connection.cursor())
+
+    def close(self) -> None:
+        """Close this handle."""
+        self._connection.close()
+
+    def append(self, batch: str, records: Iterable[Record], inputs: Sequence[InputRow] = (), *, received: float = 0.0) -> None:
+        """Keep records under a batch name in one transaction: on return they are on disk."""
+        observations: list[Observation] = []
+        samples: list[Sample] = []
+        relations: list[Relation] = []
+        for record in records:
+            if isinstance(record, Observation):
+                observations.append(record)
+            elif isinstance(record, Sample):
+                samples.append(record)
+            else:
+                relations.append(record)
+        observations.sort(key=lambda one: (one.time if one.time is not None else -1.0, one.input, one.line, one.kind, one.code))
+        self._connection.execute("BEGIN")
+        try:
+            self._insert("observations", batch, _OBSERVATION, [_observation_row(one) for one in observations])
+            self._insert("samples", batch, _SAMPLE, [_sample_row(one) for one in samples])
+            self._insert("relations", batch, _RELATION, [(r.input, r.line, r.upper, r.lower, r.how, r.node) for r in relations])
+            for row in inputs:
+                self._connection.execute(
+                    "INSERT INTO inputs VALUES (?, ?, ?, ?, ?, ?)",
+                    [batch, row.input, row.kind, row.lines, row.bytes, received],
+                )
+            self._connection.execute("COMMIT")
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+
+    def _insert(self, table: str, batch: str, names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
+        if not rows:
+            return
+        if len(rows) <= 64:
+            marks = ", ".join(["(" + ", ".join("?" * (len(names) + 1)) + ")"] * len(rows))
+            values = [value for row in rows for value in (batch, *row)]
+            self._connection.execute(f"INSERT INTO {table} (batch, {', '.join(names)}) VALUES {marks}", values)
+            return
+        from arro3.core import Array, DataType, Table
+
+        columns = {}
+        for name, column in zip(names, zip(*rows, strict=True), strict=True):
+            kind = DataType.int64() if name in _INTEGERS else DataType.float64() if name in _NUMBERS else DataType.utf8()
+            columns[name] = Array(list(column), kind)
+        arrow = Table.from_pydict(columns)  # noqa: F841  read by the SQL below
+        self._connection.execute(
+            f"INSERT INTO {table} (batch, {', '.join(names)}) SELECT ?, {', '.join(names)} FROM arrow", [batch]
+        )
+
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Run a reading query."""
+        return self._connection.execute(sql, list(parameters)).fetchall()
+
+
+def _observation_row(one: Observation) -> tuple[Any, ...]:
+    return (
+        one.input, one.line, one.line_end, one.time, one.source, one.kind, one.code, one.node, one.entity,
+        json.dumps(dict(one.attributes), ensure_ascii=False, sort_keys=True), _clean(one.text), _clean(one.raw),
+    )  # fmt: skip
+
+
+def _sample_row(one: Sample) -> tuple[Any, ...]:
+    labels = json.dumps(dict(one.labels), ensure_ascii=False, sort_keys=True)
+    return (one.input, one.line, one.time, one.source, one.metric, one.value, one.node, one.entity, labels)
+
+
+def _clean(text: str) -> str:
+    return text[:_MOST_TEXT].replace("\x00", "\ufffd")

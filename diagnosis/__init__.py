@@ -1,0 +1,1 @@
+"""From facts to a cited root cause: rules, evidence, graph, hypotheses, ranking, report."""

@@ -1,0 +1,103 @@
+"""The facts of one diagnosis: what the store keeps of a window, indexed for the conditions of the rules."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from collectors.observation import Observation, Relation, Sample
+from collectors.store import Store
+from diagnosis.entities import Resolver
+from diagnosis.rulebook import Rulebook
+
+_COLUMNS = "input, line, line_end, time, source, kind, code, node, entity, attributes, text, raw"
+
+
+@dataclass(slots=True)
+class Facts:
+    """What the inputs state, indexed for the conditions."""
+
+    observations: list[Observation]
+    samples: list[Sample] = field(default_factory=list)
+    relations: list[Relation] = field(default_factory=list)
+    queries: dict[str, list[Observation]] = field(default_factory=dict)
+    because: dict[Observation, tuple[Observation, ...]] = field(default_factory=dict)
+    by_kind: dict[str, list[Observation]] = field(default_factory=lambda: defaultdict(list))
+    by_key: dict[str, list[Observation]] = field(default_factory=lambda: defaultdict(list))
+    by_metric: dict[str, list[Sample]] = field(default_factory=lambda: defaultdict(list))
+    resolver: Resolver = field(default_factory=Resolver)
+
+    def __post_init__(self) -> None:
+        self.resolver = Resolver(self.relations)
+        for one in self.observations:
+            self._index(one)
+        for sample in self.samples:
+            self.by_metric[sample.metric].append(sample)
+
+    def _index(self, one: Observation) -> None:
+        (self.by_key[one.code] if one.kind == "text" else self.by_kind[one.kind]).append(one)
+
+    def add(self, derived: Observation, because: Sequence[Observation] = ()) -> None:
+        """Add a derived observation; `because` are the observations that a report cites for it."""
+        self.observations.append(derived)
+        self._index(derived)
+        if because:
+            self.because[derived] = tuple(because)
+
+
+def load_facts(
+    store: Store, *, batches: Sequence[str] | None = None, since: float | None = None, until: float | None = None
+) -> Facts:
+    """Read the facts of a window; rows without a time belong to every window.
+
+    `batches` names the ingested batches to look at, None all of them.
+    """
+    where, parameters = _window(batches, since, until)
+    order = "ORDER BY input, line, line_end, kind, code, text"
+    rows = store.query(f"SELECT DISTINCT {_COLUMNS} FROM observations {where} {order}", parameters)
+    observations = [
+        Observation(
+            source=row[4], kind=row[5], input=row[0], line=row[1], line_end=row[2], text=row[10], code=row[6], time=row[3],
+            node=row[7], entity=row[8], attributes=_attributes(row[9]), raw=row[11],
+        )  # fmt: skip
+        for row in rows
+    ]
+    rows = store.query(
+        f"SELECT DISTINCT input, line, time, source, metric, value, node, entity, labels FROM samples {where} ORDER BY ALL", parameters
+    )
+    samples = [
+        Sample(row[3], row[4], row[5], row[0], row[1], row[2], row[6], row[7], _attributes(row[8])) for row in rows
+    ]
+    batch_where, batch_parameters = _window(batches, None, None)
+    rows = store.query(f"SELECT DISTINCT upper, lower, how, input, line, node FROM relations {batch_where} ORDER BY ALL", batch_parameters)
+    return Facts(observations, samples, [Relation(*row) for row in rows])
+
+
+def add_queries(facts: Facts, store: Store, rulebook: Rulebook) -> None:
+    """Run the named SQL queries that rules use; each returns rows of `observations`."""
+    for name in sorted(rulebook.queries):
+        rows = store.query(rulebook.queries[name])
+        wanted = {(row[0], row[1], row[2]) for row in rows}
+        facts.queries[name] = [one for one in facts.observations if (one.input, one.line, one.kind) in wanted]
+
+
+def _window(batches: Sequence[str] | None, since: float | None, until: float | None) -> tuple[str, list[object]]:
+    conditions: list[str] = []
+    parameters: list[object] = []
+    if batches is not None:
+        conditions.append(f"batch IN ({', '.join('?' * len(batches))})" if batches else "false")
+        parameters.extend(batches)
+    if since is not None:
+        conditions.append("(time IS NULL OR time >= ?)")
+        parameters.append(since)
+    if until is not None:
+        conditions.append("(time IS NULL OR time <= ?)")
+        parameters.append(until)
+    return ("WHERE " + " AND ".join(conditions) if conditions else ""), parameters
+
+
+def _attributes(text: str) -> Mapping[str, str]:
+    return json.loads(text) if text != "{}" else {}
+

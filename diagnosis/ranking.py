@@ -1,0 +1,207 @@
+"""Order hypotheses: support, contradiction, root told from consequence. Pure; every number is a named part.
+
+Support is a noisy-OR over independent evidence, `1 - Π(1 - s)`; contradictions multiply, `Π(1 - c)`. A hypothesis that an
+evidenced cause brings about, on something that rests on that cause's entity, and not before it, is its consequence.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import networkx as nx
+
+from diagnosis.graph import find_path, rests_on
+from diagnosis.model import LAYERS, STRENGTHS, Hypothesis, ScorePart
+from diagnosis.rulebook import Rulebook
+
+EVIDENCED = 0.4  # a cause below this explains nothing away
+CONCERN = 0.5  # from here on a root is blamed
+SHOWN = 0.1
+_BEFORE, _AFTER = 600.0, 300.0  # seconds: how long before its effect a cause may end, and how long after it may begin
+_OLD = 86400.0  # seconds: a cause last seen this long before the first complaint is history
+
+_SENTENCES: dict[str, dict[str, str]] = {
+    "against": {"en": "speaks against it", "zh": "与之矛盾"},
+    "draft": {"en": "draft rule", "zh": "草案规则"},
+    "old": {
+        "en": "last seen more than a day before the first complaint",
+        "zh": "最后一次出现比首个故障现象早一天以上",
+    },
+    "unrelated": {
+        "en": "explains none of the symptoms seen",
+        "zh": "不能解释已看到的任何症状",
+    },
+    "explains": {"en": "explains {count} other finding(s)", "zh": "能解释另外 {count} 项发现"},
+    "shared": {
+        "en": "rests only on lines that {other} explains better",
+        "zh": "所依据的日志行由“{other}”解释得更好",
+    },
+}
+
+
+def rank(
+    causes: Sequence[Hypothesis], symptoms: Sequence[Hypothesis], graph: nx.DiGraph, rulebook: Rulebook, *,
+    priors: Mapping[str, float] | None = None, language: str = "en",
+) -> list[Hypothesis]:  # fmt: skip
+    """Score the hypotheses, tell roots from consequences and return them best first.
+
+    Sets `probability`, `parts`, `verdict`, `because_of`, `explains` and `path` on each hypothesis.
+    """
+    complaint = min((time for one in symptoms if (time := one.times()[0]) is not None), default=None)
+    for one in causes:
+        _score_support(one, language)
+        last = one.times()[1]
+        if complaint is not None and last is not None and last < complaint - max(_OLD, _lag(one, rulebook)):
+            _multiply(one, "old", 0.5, _SENTENCES["old"][language])
+    _tell_consequences(causes, graph, rulebook)
+    roots = [one for one in causes if one.verdict == "root"]
+    _explain_away(roots, rulebook, language)
+    for one in roots:
+        one.explains = sorted(
+            [other for other in causes if _root_of(other) is one and other is not one]
+            + [symptom for symptom in symptoms if symptom.id in rulebook.reach(one.id) and _fits(symptom, one, graph, rulebook)],
+            key=lambda other: other.key,
+        )
+        _score_reach(one, symptoms, language)
+    prior = priors or {}
+    ordered = sorted(causes, key=lambda one: _order(one, prior))
+    for one in ordered:
+        one.path = _path(one, symptoms, graph, rulebook)
+    return ordered
+
+
+def _score_support(one: Hypothesis, language: str) -> None:
+    missing = 1.0
+    for finding in one.findings:
+        if finding.supports:
+            missing *= 1.0 - finding.strength
+            one.parts.append(ScorePart("evidence", round(finding.strength, 3), finding.because or _cite(finding.observations()[0].text)))
+    one.probability = 1.0 - missing
+    for finding in one.findings:
+        if not finding.supports:
+            one.probability *= 1.0 - finding.strength
+            one.parts.append(ScorePart("against", -round(finding.strength, 3), finding.because or _SENTENCES["against"][language]))
+
+
+def _cite(text: str) -> str:
+    return text if len(text) <= 160 else text[:157] + "..."
+
+
+def _multiply(one: Hypothesis, part: str, factor: float, because: str) -> None:
+    one.probability *= factor
+    one.parts.append(ScorePart(part, round(factor - 1.0, 3), because))
+
+
+def _lag(one: Hypothesis, rulebook: Rulebook) -> float:
+    rule = rulebook.causes.get(one.id)
+    return rule.lag if rule is not None else _BEFORE
+
+
+def _fits(effect: Hypothesis, cause: Hypothesis, graph: nx.DiGraph, rulebook: Rulebook) -> bool:
+    """Tell whether cause and effect agree in place and time."""
+    upper, lower = effect.entity or _as_node(effect), cause.entity or _as_node(cause)
+    if not rests_on(graph, upper, lower):
+        return False
+    effect_first, effect_last = effect.times()
+    cause_first, cause_last = cause.times()
+    if effect_first is None or effect_last is None or cause_first is None or cause_last is None:
+        return True
+    lag = max(_BEFORE, _lag(effect, rulebook), _lag(cause, rulebook))
+    return cause_first <= effect_last + _AFTER and cause_last >= effect_first - lag
+
+
+def _as_node(one: Hypothesis) -> str:
+    return f"node:{one.node}" if one.node else ""
+
+
+def _tell_consequences(causes: Sequence[Hypothesis], graph: nx.DiGraph, rulebook: Rulebook) -> None:
+    for one in causes:
+        rule = rulebook.causes[one.id]
+        stands_for = set(rule.stands_for)
+        explaining = []
+        for other in causes:
+            if other.id == one.id or other.probability < EVIDENCED:
+                continue
+            reach = rulebook.reach(other.id)
+            stand_in = bool(rulebook.causes[other.id].stands_for)
+            known = one.id in reach or (bool(stands_for & reach) and not stand_in)
+            if known and _fits(one, other, graph, rulebook):
+                explaining.append(other)
+        if explaining:
+            one.verdict = "consequence"
+            one.because_of = min(explaining, key=lambda other: (-round(other.probability, 3), _depth(other), other.key))
+    for one in causes:  # follow each chain to its root, which is never a consequence itself
+        if one.because_of is not None:
+            one.because_of = _root_of(one)
+
+
+def _root_of(one: Hypothesis) -> Hypothesis:
+    seen: set[int] = set()
+    while one.because_of is not None and id(one) not in seen:
+        seen.add(id(one))
+        one = one.because_of
+    return one
+
+
+def _explain_away(roots: Sequence[Hypothesis], rulebook: Rulebook, language: str) -> None:
+    """A root that rests only on lines which a stronger root explains too has nothing of its own."""
+    for one in sorted(roots, key=lambda other: other.key):
+        own = set(one.observations())
+        lines = {(o.input, o.line) for o in own}
+        for other in sorted(roots, key=lambda root: root.key):
+            if other is one or (other.probability, _own_strength(other)) <= (one.probability, _own_strength(one)):
+                continue
+            if lines <= {(o.input, o.line) for o in other.observations()}:
+                title = rulebook.title(other.id, language)
+                _multiply(one, "shared", 0.6, _SENTENCES["shared"][language].format(other=title))
+                break
+
+
+def _own_strength(one: Hypothesis) -> float:
+    return max((finding.strength for finding in one.findings if finding.supports), default=0.0)
+
+
+def _score_reach(one: Hypothesis, symptoms: Sequence[Hypothesis], language: str) -> None:
+    others = [other for other in one.explains if other.layer and other.probability >= EVIDENCED]
+    if others:
+        before = one.probability
+        one.probability = 1.0 - (1.0 - before) * 0.7 ** min(len(others), 2)
+        sentence = _SENTENCES["explains"][language].format(count=len(others))
+        one.parts.append(ScorePart("explains", round(one.probability - before, 3), sentence))
+    if symptoms and not any(not other.layer for other in one.explains):
+        _multiply(one, "unrelated", 0.85, _SENTENCES["unrelated"][language])
+
+
+def _depth(one: Hypothesis) -> int:
+    return -LAYERS.index(one.layer) if one.layer in LAYERS else 0
+
+
+def _order(one: Hypothesis, priors: Mapping[str, float]) -> tuple[object, ...]:
+    first = one.times()[0]
+    return (
+        one.verdict != "root",
+        -round(one.probability, 2),
+        -len(one.explains),
+        -sum(1 for finding in one.findings if finding.supports),
+        _depth(one),
+        -priors.get(one.id, 0.0),
+        first if first is not None else math.inf,
+        one.key,
+    )
+
+
+def _path(one: Hypothesis, symptoms: Sequence[Hypothesis], graph: nx.DiGraph, rulebook: Rulebook) -> list[str]:
+    """Return the entities from what hurts most visibly to the culprit."""
+    if one.because_of is not None:
+        return find_path(graph, one.entity or _as_node(one), one.because_of.entity or _as_node(one.because_of))
+    hurt = sorted((s for s in one.explains if not s.layer and s.entity), key=lambda s: (s.entity.split(":")[0] != "job", s.key))
+    start = hurt[0].entity if hurt else ""
+    if not start:
+        start = next((other.entity for other in one.explains if other.entity and other.entity != one.entity), "")
+    return find_path(graph, start, one.entity or _as_node(one))
+
+
+def strength_name(value: float) -> str:
+    """Return the word for a strength, for reports."""
+    return next((name for name, strength in STRENGTHS.items() if value >= strength), "weak")

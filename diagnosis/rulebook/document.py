@@ -1,0 +1,111 @@
+"""Read YAML that people write: no duplicate keys, bounded depth, and the line of every value for error messages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+_MOST_BYTES = 2 << 20
+_MOST_DEPTH = 40
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class RuleError(Exception):
+    """A rule file is wrong. `problems` are lines `file:line: what was found, what was expected`."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = list(problems)
+
+
+class Document:
+    """One YAML file: its plain value, and the line on which each part stands."""
+
+    def __init__(self, path: Path, text: str, name: str) -> None:
+        self.path, self.name = path, name
+        self._text = text
+        self._constructor = yaml.constructor.SafeConstructor()  # type: ignore[no-untyped-call]
+        try:
+            self._root: Any = yaml.compose(text, Loader=_Loader)
+        except yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            line = mark.line + 1 if mark else 1
+            raise RuleError([f"{name}:{line}: not YAML: {getattr(error, 'problem', error)}"]) from error
+        except RecursionError as error:
+            raise RuleError([f"{name}:1: nested too deeply"]) from error
+        problems: list[str] = []
+        self.value: Any = self._plain(self._root, problems, 0) if self._root is not None else None
+        if problems:
+            raise RuleError(problems)
+
+    @classmethod
+    def read(cls, path: Path, name: str | None = None) -> Document:
+        """Read a file; raises RuleError when it can't be read as YAML text of at most 2 MB."""
+        name = name or path.name
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise RuleError([f"{name}:1: can't be read: {error.strerror}"]) from error
+        if len(data) > _MOST_BYTES:
+            raise RuleError([f"{name}:1: {len(data)} bytes; a rule file has at most {_MOST_BYTES}"])
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = data.count(b"\n", 0, error.start) + 1
+            raise RuleError([f"{name}:{line}: not UTF-8"]) from error
+        return cls(path, text, name)
+
+    def _plain(self, node: yaml.Node, problems: list[str], depth: int) -> Any:
+        if depth > _MOST_DEPTH:
+            problems.append(f"{self.name}:{node.start_mark.line + 1}: nested deeper than {_MOST_DEPTH}")
+            return None
+        if isinstance(node, yaml.MappingNode):
+            mapping: dict[Any, Any] = {}
+            for key_node, value_node in node.value:
+                key = self._plain(key_node, problems, depth + 1)
+                if not isinstance(key, str | int | float | bool):
+                    problems.append(f"{self.name}:{key_node.start_mark.line + 1}: a key must be a word")
+                    continue
+                if key in mapping:
+                    problems.append(f"{self.name}:{key_node.start_mark.line + 1}: key `{key}` stands twice")
+                mapping[key] = self._plain(value_node, problems, depth + 1)
+            return mapping
+        if isinstance(node, yaml.SequenceNode):
+            return [self._plain(item, problems, depth + 1) for item in node.value]
+        return self._scalar(node)
+
+    def _scalar(self, node: yaml.Node) -> Any:
+        if node.tag == "tag:yaml.org,2002:str":
+            return node.value
+        if node.tag == "tag:yaml.org,2002:bool" and node.value.lower() not in ("true", "false"):
+            return node.value  # `on`, `no` and `yes` are words here, as in YAML 1.2
+        try:
+            return self._constructor.construct_object(node)  # type: ignore[no-untyped-call]
+        except (ValueError, yaml.YAMLError):
+            return node.value
+
+    def line_of(self, path: Sequence[str | int]) -> int:
+        """Return the line (from 1) of the value at `path`, or of the nearest part above it that exists."""
+        node = self._root
+        for step in path:
+            child = None
+            if isinstance(node, yaml.MappingNode):
+                child = next((value for key, value in node.value if key.value == str(step)), None)
+            elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+                child = node.value[step]
+            if child is None:
+                if isinstance(node, yaml.MappingNode):  # an unknown key: point at the key itself
+                    key_node = next((key for key, _ in node.value if key.value == str(step)), None)
+                    return int((key_node or node).start_mark.line) + 1
+                continue
+            node = child
+        return int(node.start_mark.line) + 1 if node is not None else 1
+
+    def quote(self, line: int) -> str:
+        """Return one line of the file, trimmed."""
+        lines = self._text.splitlines()
+        return lines[line - 1].strip()[:120] if 0 < line <= len(lines) else ""
+

@@ -1,0 +1,180 @@
+"""From rule files to a rulebook: every file `<folder>/*.yaml` below the rules folder, checked as a whole."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from diagnosis.rulebook.document import Document, RuleError
+from diagnosis.rulebook.lint import find_pattern_problems
+from diagnosis.rulebook.rulebook import Rulebook
+from diagnosis.rulebook.schema import CauseRule, Rule, SymptomRule, When
+from diagnosis.rulebook.vocabulary import Vocabulary, load_vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    document: Document
+    index: int
+
+    def at(self, *path: str | int) -> str:
+        line = self.document.line_of([self.index, *path])
+        return f"{self.document.name}:{line}"
+
+
+def find_rules_folder() -> Path:
+    """Return the shipped rules: inside the installed package, else beside it in a checkout."""
+    packaged = Path(__file__).resolve().parents[1] / "_rules"
+    return packaged if packaged.is_dir() else Path(__file__).resolve().parents[2] / "rules"
+
+
+def load_rulebook(folder: Path | None = None, *, extra: Path | None = None) -> Rulebook:
+    """Load the shipped rules (or `folder`), then those of `extra`, which add to or override them by id.
+
+    Raises RuleError naming file:line of every problem found.
+    """
+    base = folder or find_rules_folder()
+    vocabulary = load_vocabulary(base / "taxonomy.yaml")
+    problems: list[str] = []
+    rules: dict[str, Rule] = {}
+    places: dict[str, _Place] = {}
+    trusted: set[str] = set()
+    for root in (base, *([extra] if extra else [])):
+        if not root.is_dir():
+            raise RuleError([f"{root}: no such folder"])
+        seen: dict[str, str] = {}
+        for path in sorted(root.glob("*/*.yaml")) + (sorted(root.glob("*.yaml")) if root is extra else []):
+            name = f"{root.name}/{path.relative_to(root)}"
+            for rule, place in _read_file(path, name, problems):
+                if rule.id in seen:
+                    problems.append(f"{place.at()}: `{rule.id}` stands already at {seen[rule.id]}")
+                    continue
+                seen[rule.id] = place.at()
+                rules[rule.id], places[rule.id] = rule, place
+                (trusted.add if root is base else trusted.discard)(rule.id)
+    for name in sorted(rules):
+        problems.extend(_check_rule(rules[name], places[name], vocabulary))
+    queries = {path.stem: path.read_text("utf-8") for path in sorted((base / "queries").glob("*.sql"))}
+    if not problems:
+        problems.extend(_check_whole(rules, places, vocabulary, queries))
+    if problems:
+        raise RuleError(problems)
+    return Rulebook.build(vocabulary, rules, queries, trusted=frozenset(trusted), places={k: v.at() for k, v in places.items()})
+
+
+def _read_file(path: Path, name: str, problems: list[str]) -> Iterator[tuple[Rule, _Place]]:
+    try:
+        document = Document.read(path, name)
+    except RuleError as error:
+        problems.extend(error.problems)
+        return
+    if not isinstance(document.value, list):
+        problems.append(f"{name}:1: expected a list of rules (`- cause: ...` or `- symptom: ...`)")
+        return
+    for index, entry in enumerate(document.value):
+        place = _Place(document, index)
+        kind = CauseRule if isinstance(entry, dict) and "cause" in entry else SymptomRule
+        if not isinstance(entry, dict) or ("cause" not in entry and "symptom" not in entry):
+            problems.append(f"{place.at()}: expected `cause:` or `symptom:`")
+            continue
+        try:
+            yield _adapter(kind).validate_python(entry), place
+        except ValidationError as error:
+            problems.extend(_explain(error, document, index))
+
+
+def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def _explain(error: ValidationError, document: Document, index: int) -> Iterator[str]:
+    for item in error.errors(include_url=False, include_context=False):
+        path = [step for step in item["loc"] if not (isinstance(step, str) and step.endswith("]"))]
+        line = document.line_of([index, *path])
+        where = ".".join(str(step) for step in path)
+        message = item["msg"].removeprefix("Value error, ")
+        if item["type"] == "extra_forbidden":
+            near = difflib.get_close_matches(str(path[-1]), _known_keys(), n=1)
+            message = f"unknown key `{path[-1]}`" + (f"; did you mean `{near[0]}`?" if near else "")
+        yield f"{document.name}:{line}: {where}: {message} | {document.quote(line)}"
+
+
+def _known_keys() -> list[str]:
+    from diagnosis.rulebook import schema
+
+    names: set[str] = set()
+    for model in (CauseRule, SymptomRule, When, schema.Evidence, schema.Example, schema.Examples, schema.Check, schema.Test):
+        names |= {field.alias or name for name, field in model.model_fields.items()}
+    return sorted(names)
+
+
+def _check_rule(rule: Rule, place: _Place, vocabulary: Vocabulary) -> Iterator[str]:
+    known: dict[str, Any] = vocabulary.causes if isinstance(rule, CauseRule) else vocabulary.symptoms
+    if rule.id not in known:
+        near = difflib.get_close_matches(rule.id, known, n=1)
+        yield f"{place.at()}: `{rule.id}` is not in the taxonomy" + (f"; did you mean `{near[0]}`?" if near else "")
+    groups = [("evidence", rule.evidence)] + ([("against", rule.against)] if isinstance(rule, CauseRule) else [])
+    for name, entries in groups:
+        for number, entry in enumerate(entries):  # type: ignore[var-annotated, arg-type]
+            for leaf in entry.when.leaves():
+                for regex in (leaf.pattern, leaf.anchor):
+                    if regex is not None:
+                        for problem in find_pattern_problems(regex):
+                            yield f"{place.at(name, number, 'when')}: pattern {problem} | {regex[:100]}"
+    if isinstance(rule, CauseRule):
+        for number, target in enumerate(rule.leads_to):
+            if target not in vocabulary.causes and target not in vocabulary.symptoms:
+                near = difflib.get_close_matches(target, [*vocabulary.causes, *vocabulary.symptoms], n=1)
+                hint = f"; did you mean `{near[0]}`?" if near else ""
+                yield f"{place.at('leads_to', number)}: `{target}` is not in the taxonomy{hint}"
+        for number, target in enumerate(rule.stands_for):
+            if target not in vocabulary.symptoms:
+                yield f"{place.at('stands_for', number)}: `{target}` is no symptom of the taxonomy"
+
+
+def _check_whole(
+    rules: dict[str, Rule], places: dict[str, _Place], vocabulary: Vocabulary, queries: dict[str, str]
+) -> Iterator[str]:
+    causes = {name: rule for name, rule in rules.items() if isinstance(rule, CauseRule)}
+    for name, rule in rules.items():
+        for entry in rule.evidence:
+            for leaf in entry.when.leaves():
+                if leaf.query is not None and leaf.query not in queries:
+                    yield f"{places[name].at('evidence')}: no query `{leaf.query}`; there are {', '.join(queries) or 'none'}"
+    state: dict[str, int] = {}
+
+    def find_cycle(name: str, trail: tuple[str, ...]) -> tuple[str, ...] | None:
+        if state.get(name) == 2 or name not in causes:
+            return None
+        if name in trail:
+            return (*trail[trail.index(name) :], name)
+        for target in causes[name].leads_to:
+            cycle = find_cycle(target, (*trail, name))
+            if cycle:
+                return cycle
+        state[name] = 2
+        return None
+
+    for name in sorted(causes):
+        cycle = find_cycle(name, ())
+        if cycle:
+            yield f"{places[cycle[0]].at('leads_to')}: `leads_to` runs in a circle: {' -> '.join(cycle)}"
+            return
+    reaches: dict[str, bool] = {}
+
+    def reaches_symptom(name: str) -> bool:
+        if name in vocabulary.symptoms:
+            return True
+        if name not in reaches:
+            reaches[name] = False
+            reaches[name] = name in causes and any(reaches_symptom(target) for target in causes[name].leads_to)
+        return reaches[name]
+
+    for name in sorted(causes):
+        if not reaches_symptom(name):
+            yield f"{places[name].at()}: `{name}` leads to no symptom, so no complaint can reach it: add one to `leads_to`"
