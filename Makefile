@@ -66,11 +66,11 @@ test: format-check lint types imports rules unit ## every check
 
 .PHONY: format-check
 format-check: $(DEV_STAMP)
-	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff format --check --output-format concise .
 
 .PHONY: lint
 lint: $(DEV_STAMP)
-	$(BIN)/ruff check --quiet .
+	$(BIN)/ruff check --output-format concise .
 
 .PHONY: types
 types: $(DEV_STAMP)

@@ -6,18 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import casebase
+from casebase import head
 from casebase.case import CHINESE, FILE_LIMIT, Case, CaseError, Text, parse_case, read_case
 from casebase.library import SHIPPED, Library
 
 FILES = sorted(SHIPPED.glob("*.md"))
 ENGLISH = ["What was seen", "What misled", "What it was", "What helped"]
 CHINESE_SECTIONS = ["看到的现象", "容易误判之处", "真正的原因", "处理"]
-PATHS_OF_OURS = re.compile("/work/|/shared/")
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -45,7 +46,6 @@ def test_shipped_case_is_written_in_both_languages(path: Path) -> None:
     assert 2 <= len(quoted) <= 6
     lines = path.read_text(encoding="utf-8").splitlines()
     assert 40 <= len(lines) <= 80
-    assert not PATHS_OF_OURS.search("\n".join(lines).replace("/workspace/", ""))
 
 
 def test_shipped_cases_cover_every_layer_and_many_causes(shipped: Library, taxonomy: dict[str, Any]) -> None:
@@ -72,7 +72,7 @@ def test_prose_in_one_language_serves_both(make_case: Callable[..., Case]) -> No
 
 def test_case_cannot_be_changed(make_case: Callable[..., Case]) -> None:
     with pytest.raises(ValidationError, match="frozen"):
-        make_case().id = "other"
+        make_case().id = "other"  # type: ignore[misc]
     assert hash(make_case()) == hash(make_case())
 
 
@@ -91,7 +91,7 @@ def test_windows_line_ends_and_byte_order_mark_are_read(tmp_path: Path, case_tex
 def test_date_is_read_and_checked(case_text: Callable[..., str]) -> None:
     text = case_text().replace("confidence:", "date: 2026-05-31\nconfidence:")
     assert str(parse_case(text, name="x.md").date) == "2026-05-31"
-    with pytest.raises(CaseError, match=r"x\.md:12: date: "):
+    with pytest.raises(CaseError, match=r"x\.md:13: date: "):
         parse_case(text.replace("2026-05-31", "last May"), name="x.md")
 
 
@@ -99,32 +99,32 @@ def test_date_is_read_and_checked(case_text: Callable[..., str]) -> None:
     ("old", "new", "message"),
     [
         ("---\nid", "id", "x.md:1: expected '---' as the first line, then the YAML head"),
-        ("confirmed\n---", "confirmed\n", "x.md:16: expected a line '---' that ends the head"),
+        ("confirmed\n---", "confirmed\n", "x.md:17: expected a line '---' that ends the head"),
         ("layer: hardware", "cause: gpu.c2c-error", "x.md:6: expected each field once; 'cause' is already on line 4"),
-        ("zh: '出错了。'", "en: 'Twice.'", "x.md:9: expected each field once; 'en' is already on line 9"),
+        ("zh: '出错了。'", "en: 'Twice.'", "x.md:10: expected each field once; 'en' is already on line 10"),
         ("layer: hardware\n", "", "x.md:1: expected the field 'layer'"),
-        (", zh: '出错了。'", "", "x.md:9: expected the field 'summary.zh'"),
+        (", zh: '出错了。'", "", "x.md:10: expected the field 'summary.zh'"),
         (
             "layer:",
             "layers: x\nlayer:",
             "x.md:6: unknown field 'layers'; expected one of: also, cause, confidence, date",
         ),
-        ("zh: '更换。'", "zh: '更换。', fr: 'x'", "x.md:10: unknown field 'fix.fr'; expected one of: en, zh"),
+        ("zh: '更换。'", "zh: '更换。', fr: 'x'", "x.md:11: unknown field 'fix.fr'; expected one of: en, zh"),
         ("layer:", "body: x\nlayer:", "x.md:6: expected the body below the head, not in it"),
-        ("'更换。'", "'replace it'", "x.md:10: fix.zh: expected Chinese text"),
+        ("'更换。'", "'replace it'", "x.md:11: fix.zh: expected Chinese text"),
         (
             "cause: gpu.fell-off-bus",
             "cause: GPU lost",
             "x.md:4: cause: expected a cause such as gpu.fell-off-bus, found 'GPU",
         ),
-        ("signals: ['xid:79']", "signals: []", "x.md:8: signals: Tuple should have at least 1 item"),
-        ("signals: ['xid:79']", "signals: ['xid 79']", "x.md:8: signals.0: expected a signal such as xid:79"),
+        ("signals: ['xid:79']", "signals: []", "x.md:9: signals: Tuple should have at least 1 item"),
+        ("signals: ['xid:79']", "signals: ['xid 79']", "x.md:9: signals.0: expected a signal such as xid:79"),
         (
             "signals: ['xid:79']",
             "signals:\n- 'xid:79'\n- 'xid:79'",
-            "x.md:8: signals: expected each entry once, found xid:79",
+            "x.md:9: signals: expected each entry once, found xid:79",
         ),
-        ("signals: ['xid:79']", "signals: xid:79", "x.md:8: signals: "),
+        ("signals: ['xid:79']", "signals: xid:79", "x.md:9: signals: "),
         ("also: []", "also: [gpu.fell-off-bus]", "x.md:1: expected other causes than gpu.fell-off-bus under 'also'"),
         (
             "also: []",
@@ -134,7 +134,7 @@ def test_date_is_read_and_checked(case_text: Callable[..., str]) -> None:
         (
             "confirmed\n",
             "certain\n",
-            "x.md:12: confidence: expected 'confirmed', 'maintainer' or 'inferred', found 'certain'",
+            "x.md:13: confidence: expected 'confirmed', 'maintainer' or 'inferred', found 'certain'",
         ),
         ("layer: hardware", "layer: &name hardware", "x.md:6: expected no anchors or aliases; write the value out"),
         ("layer: hardware", "layer: *name", "x.md:6: expected no anchors or aliases; write the value out"),
@@ -146,11 +146,11 @@ def test_date_is_read_and_checked(case_text: Callable[..., str]) -> None:
         ("layer: hardware", "layer: 'hardware", "x.md:"),
         ("layer: hardware", "[a]: b", "x.md:6: expected a plain field name"),
         ("layer: hardware", "layer: [[[[[[[[x]]]]]]]]", "x.md:6: expected at most 4 levels"),
-        ("layer: hardware", "...\nlayer: hardware", "x.md:7: expected one YAML document in the head"),
-        ("Nothing.", "red \x1b[31m", "x.md:15: expected printable text, found U+001B"),
-        ("Nothing.", "\u202egnihton", "x.md:15: expected printable text, found U+202E"),
+        ("layer: hardware", "--- # again\nlayer: hardware", "x.md:6: expected one YAML document in the head"),
+        ("Nothing.", "red \x1b[31m", "x.md:16: expected printable text, found U+001B"),
+        ("Nothing.", "\u202egnihton", "x.md:16: expected printable text, found U+202E"),
         ("## What was seen\nNothing.\n", "\n", "x.md:1: body: String should have at least 1 character"),
-        ("'It failed.'", "'" + "long " * 400 + "'", "x.md:9: summary.en: String should have at most 1500 characters"),
+        ("'It failed.'", "'" + "long " * 400 + "'", "x.md:10: summary.en: String should have at most 1500 characters"),
         ("layer: hardware", "layer: hardware\n#" + "x" * 20_000, "x.md:2: expected a head of at most 16384 bytes"),
     ],
 )
@@ -163,18 +163,18 @@ def test_mistakes_are_named_with_file_and_line(case_text: Callable[..., str], ol
 
 
 @pytest.mark.parametrize(
-    ("head", "message"), [("", "an empty head"), ("- a\n", "one 'name: value' a line"), ("# a\n", "empty")]
+    ("fields", "message"), [("", "an empty head"), ("- a\n", "one 'name: value' a line"), ("# a\n", "empty")]
 )
-def test_head_without_fields_is_refused(head: str, message: str) -> None:
+def test_head_without_fields_is_refused(fields: str, message: str) -> None:
     with pytest.raises(CaseError, match=rf"^x\.md:2: expected fields, .*{message}"):
-        parse_case(f"---\n{head}---\nprose\n", name="x.md")
+        parse_case(f"---\n{fields}---\nprose\n", name="x.md")
 
 
 def test_every_mistake_is_told_at_once(case_text: Callable[..., str]) -> None:
     text = case_text().replace("layer: hardware", "layers: hardware").replace("confirmed", "sure")
     with pytest.raises(CaseError) as caught:
         parse_case(text, name="x.md")
-    assert [problem.line for problem in caught.value.problems] == [1, 6, 12]
+    assert [problem.line for problem in caught.value.problems] == [1, 6, 13]
 
 
 def test_unknown_ids_are_named_with_the_nearest_known(case_text: Callable[..., str]) -> None:
@@ -183,8 +183,8 @@ def test_unknown_ids_are_named_with_the_nearest_known(case_text: Callable[..., s
         parse_case(text, name="x.md", causes=["gpu.fell-off-bus", "nccl.peer-died"], symptoms=["gpu-lost"])
     assert str(caught.value).splitlines() == [
         "x.md:5: expected a known cause, found 'gpu.ecc'",
-        "x.md:9: expected a known cause, found 'nccl.peer-dead'; did you mean 'nccl.peer-died'?",
-        "x.md:9: expected a known symptom, found 'gpu-gone'; did you mean 'gpu-lost'?",
+        "x.md:10: expected a known cause, found 'nccl.peer-dead'; did you mean 'nccl.peer-died'?",
+        "x.md:10: expected a known symptom, found 'gpu-gone'; did you mean 'gpu-lost'?",
     ]
     assert parse_case(text, name="x.md").also == ("gpu.ecc",)
 
@@ -209,6 +209,14 @@ def test_any_text_is_a_case_or_a_case_error(text: str) -> None:
     for whole in (text, f"---\n{text}\n---\nprose"):
         with pytest.raises(CaseError):
             parse_case(whole, name="x.md")
+
+
+def test_yaml_without_its_c_library_reads_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = [read_case(path) for path in FILES[:5]]
+    monkeypatch.setattr(head, "LOADER", yaml.SafeLoader)
+    assert [read_case(path) for path in FILES[:5]] == expected
+    with pytest.raises(CaseError, match=r"x\.md:4: expected YAML: "):
+        parse_case("---\nid: x\ntitle: 'open\n---\nprose\n", name="x.md")
 
 
 def test_text_needs_both_languages() -> None:

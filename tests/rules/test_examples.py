@@ -76,7 +76,7 @@ def _samples(example: Example) -> Iterator[Sample]:
         yield from (record for record in one.records if isinstance(record, Sample))
 
 
-@pytest.mark.parametrize(("name", "mark", "number", "wanted", "example"), _cases())
+@pytest.mark.parametrize(("name", "mark", "number", "wanted", "example"), list(_cases()))
 def test_example(name: str, mark: str, number: int, wanted: bool, example: Example) -> None:
     rulebook = knowledge().rulebook
     conditions, facts = _observe(example)
