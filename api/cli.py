@@ -18,8 +18,12 @@ app = typer.Typer(
 )
 rules_app = typer.Typer(help="Look at the rules and check your own.", no_args_is_help=True)
 app.add_typer(rules_app, name="rules")
+cases_app = typer.Typer(help="Look at past incidents.", no_args_is_help=True)
+app.add_typer(cases_app, name="cases")
 
-RulesOption = Annotated[Path | None, typer.Option("--rules", metavar="DIR", help="Rules that add to or override the shipped ones.")]
+RulesOption = Annotated[
+    Path | None, typer.Option("--rules", metavar="DIR", help="Rules that add to or override the shipped ones.")
+]
 LanguageOption = Annotated[str, typer.Option("--lang", help="Language of the report: en or zh.")]
 
 
@@ -29,25 +33,61 @@ def fail(message: str) -> typer.Exit:
     return typer.Exit(2)
 
 
+def _language(value: str) -> str:
+    if value not in ("en", "zh"):
+        raise fail(f"--lang {value}: expected en or zh")
+    return value
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"faultwalk {version('faultwalk')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Options of the command itself."""
+
+
 @app.command()
 def triage(
-    files: Annotated[list[str] | None, typer.Argument(metavar="[FILE... | -]", help="Files to read; - is standard input.")] = None,
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="[FILE... | -]", help="Files to read; - is standard input.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print the report as Markdown.")] = False,
     language: LanguageOption = "en",
     rules: RulesOption = None,
-    store: Annotated[Path | None, typer.Option("--store", metavar="DB", help="Keep the observations in this DuckDB file.")] = None,
+    store: Annotated[
+        Path | None, typer.Option("--store", metavar="DB", help="Keep the observations in this DuckDB file.")
+    ] = None,
     since: Annotated[str | None, typer.Option("--since", help="Look at nothing before this time (ISO 8601).")] = None,
     until: Annotated[str | None, typer.Option("--until", help="Look at nothing after this time (ISO 8601).")] = None,
 ) -> None:
     """Diagnose logs: name the root cause, with its evidence, what it explains and what to do next."""
     import_module("api.triage").run(
-        files or ["-"], as_json=as_json, as_markdown=as_markdown, language=language, rules=rules, store=store, since=since, until=until
+        files or ["-"],
+        as_json=as_json,
+        as_markdown=as_markdown,
+        language=language,
+        rules=rules,
+        store=store,
+        since=since,
+        until=until,
     )
 
 
 @rules_app.command("check")
-def rules_check(folder: Annotated[Path | None, typer.Argument(metavar="[DIR]", help="A folder of your own rules.")] = None) -> None:
+def rules_check(
+    folder: Annotated[Path | None, typer.Argument(metavar="[DIR]", help="A folder of your own rules.")] = None,
+) -> None:
     """Check the shipped rules, or a folder of your own on top of them; name file and line of every problem."""
     import_module("api.rules").check(folder)
 
@@ -59,9 +99,54 @@ def rules_list(rules: RulesOption = None, language: LanguageOption = "en") -> No
 
 
 @rules_app.command("show")
-def rules_show(name: Annotated[str, typer.Argument(metavar="ID")], rules: RulesOption = None, language: LanguageOption = "en") -> None:
+def rules_show(
+    name: Annotated[str, typer.Argument(metavar="ID")], rules: RulesOption = None, language: LanguageOption = "en"
+) -> None:
     """Show one rule: its evidence with examples, consequences, checks and references."""
     import_module("api.rules").show(name, rules, language)
+
+
+@app.command()
+def explain(
+    name: Annotated[
+        str,
+        typer.Argument(metavar="CAUSE|SYMPTOM|KIND:CODE", help="For example gpu.fell-off-bus, nccl-hang or xid:79."),
+    ],
+    rules: RulesOption = None,
+    language: LanguageOption = "en",
+) -> None:
+    """Explain a cause, a symptom or a code: what it means, how it is told, what to do."""
+    import_module("api.explain").run(name, rules, _language(language))
+
+
+CasesOption = Annotated[Path | None, typer.Option("--cases", metavar="DIR", help="A folder with cases of your own.")]
+
+
+@cases_app.command("list")
+def cases_list(
+    query: Annotated[str | None, typer.Argument(metavar="[WORDS]", help="Words to search for.")] = None,
+    cases: CasesOption = None,
+    language: LanguageOption = "en",
+) -> None:
+    """List past incidents, all or those that match some words."""
+    import_module("api.cases").list_cases(query, cases, _language(language))
+
+
+@cases_app.command("show")
+def cases_show(
+    name: Annotated[str, typer.Argument(metavar="ID")], cases: CasesOption = None, language: LanguageOption = "en"
+) -> None:
+    """Show one past incident."""
+    import_module("api.cases").show(name, cases, _language(language))
+
+
+@app.command()
+def score(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folders with inputs and a case.yaml each.")],
+    rules: RulesOption = None,
+) -> None:
+    """Measure the rules on cases with known answers."""
+    import_module("api.score").run(folder, rules)
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ def _load(folder: Path | None) -> Rulebook:
 def check(folder: Path | None) -> None:
     """Print what was checked; exits with 2 and file:line of each problem."""
     rulebook = _load(folder)
-    evidence = sum(len(rule.evidence) for rule in (*rulebook.causes.values(), *rulebook.symptoms.values()))
+    evidence = sum(len(rule.evidence) for rule in rulebook.rules())
     print(
         f"{len(rulebook.causes)} causes and {len(rulebook.symptoms)} symptoms with {evidence} pieces of evidence "
         f"and {len(rulebook.patterns)} patterns: no problem found"

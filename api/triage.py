@@ -8,6 +8,7 @@ from pathlib import Path
 
 from api.cli import fail
 from api.knowledge import load_knowledge
+from api.markdown import render_markdown
 from collectors.clock import parse_iso
 from collectors.ingest import Input
 from collectors.store import Store, StoreError
@@ -17,9 +18,16 @@ from diagnosis.rulebook import RuleError
 
 
 def run(
-    files: list[str], *, as_json: bool, as_markdown: bool, language: str, rules: Path | None, store: Path | None,
-    since: str | None, until: str | None,
-) -> None:  # fmt: skip
+    files: list[str],
+    *,
+    as_json: bool,
+    as_markdown: bool,
+    language: str,
+    rules: Path | None,
+    store: Path | None,
+    since: str | None,
+    until: str | None,
+) -> None:
     """Run the command; exits with 2 and one clear line when an input can't be used."""
     if language not in ("en", "zh"):
         raise fail(f"--lang {language}: expected en or zh")
@@ -34,16 +42,30 @@ def run(
         raise fail(str(error)) from error
     now = time.time()
     report = triage(
-        inputs, knowledge, now=now, language=chosen, store=kept, batch=f"triage-{now:.6f}", since=_moment(since, "--since"),
+        inputs,
+        knowledge,
+        now=now,
+        language=chosen,
+        store=kept,
+        batch=f"triage-{now:.6f}",
+        since=_moment(since, "--since"),
         until=_moment(until, "--until"),
-    )  # fmt: skip
+    )
     print_report(report, as_json=as_json, as_markdown=as_markdown)
 
 
 def print_report(report: Report, *, as_json: bool, as_markdown: bool) -> None:
     """Print a report for a machine, a document or a person at a terminal."""
-    if as_json or not as_markdown:
+    if as_json:
         sys.stdout.write(report.model_dump_json(by_alias=True, indent=2) + "\n")
+    elif as_markdown:
+        sys.stdout.write(render_markdown(report))
+    else:
+        from rich.console import Console
+
+        from api.terminal import print_report as print_terminal
+
+        print_terminal(report, Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else 140))
 
 
 def _open(name: str) -> Input:

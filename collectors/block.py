@@ -12,7 +12,9 @@ class Reader:
     is also the end of the input (otherwise a block that runs to the end may go on in the next bytes).
     """
 
-    def __init__(self, data: bytes, offset: int, number: int, input_name: str, *, node: str = "", complete: bool = True) -> None:
+    def __init__(
+        self, data: bytes, offset: int, number: int, input_name: str, *, node: str = "", complete: bool = True
+    ) -> None:
         self.data, self.offset, self.number = data, offset, number
         self.input, self.node, self.complete = input_name, node, complete
 

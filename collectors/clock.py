@@ -20,9 +20,7 @@ _MONTHS = {
         ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), 1
     )
 }
-_ISO = re.compile(
-    r"(\d{4})[-/](\d\d)[-/](\d\d)[T _](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?\s?(Z|[+-]\d\d:?\d\d)?", re.I
-)
+_ISO = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)[T _](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?\s?(Z|[+-]\d\d:?\d\d)?", re.I)
 _SYSLOG = re.compile(r"([A-Z][a-z]{2}) +(\d{1,2}) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?: (\d{4}))?")
 _LOCALISED = re.compile(r"(\d{1,2})月 +(\d{1,2}) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?")
 _KLOG = re.compile(r"(\d{1,2})(\d\d) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?")
@@ -69,7 +67,7 @@ def parse_syslog(text: str) -> float | None:
 def parse_klog(text: str) -> float | None:
     """Parse `1128 10:02:11.291383` (klog) and `901 05:20:03.444816023` (c10d: the month has no leading zero).
 
-    >>> parse_klog('1159 10:02:11') is None
+    >>> parse_klog("1159 10:02:11") is None
     True
     """
     match = _KLOG.match(text)
@@ -109,5 +107,3 @@ def choose_year(seconds: float, latest: float) -> float:
     year = datetime.fromtimestamp(latest, UTC).year
     placed = set_year(seconds, year)
     return placed if placed <= latest + 86400.0 else set_year(seconds, year - 1)
-
-

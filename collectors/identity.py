@@ -14,7 +14,7 @@ def normalise_pci(text: str) -> str | None:
     Known spellings: `PCI:0000:3b:00` (NVRM), `00000000:3B:00.0` (nvidia-smi, DCGM), `0000:3b:00.0` and `3b:00.0` (lspci),
     `3b000` (NCCL's busId: hexadecimal without separators, function last).
 
-    >>> [normalise_pci(text) for text in ('PCI:0000:3b:00', '00000000:3B:00.0', '3b:00.0', '3b000', '19000', 'x')]
+    >>> [normalise_pci(text) for text in ("PCI:0000:3b:00", "00000000:3B:00.0", "3b:00.0", "3b000", "19000", "x")]
     ['0000:3b:00.0', '0000:3b:00.0', '0000:3b:00.0', '0000:3b:00.0', '0000:19:00.0', None]
     """
     text = text.strip()
@@ -32,7 +32,7 @@ def normalise_pci(text: str) -> str | None:
 def normalise_node(text: str) -> str:
     """Return a host name without its domain, in lower case; an IP address stays whole.
 
-    >>> normalise_node('GPU-Node-7.cluster.example.com'), normalise_node('10.0.0.12')
+    >>> normalise_node("GPU-Node-7.cluster.example.com"), normalise_node("10.0.0.12")
     ('gpu-node-7', '10.0.0.12')
     """
     text = text.strip().strip("'\"").lower()

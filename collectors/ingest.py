@@ -26,7 +26,20 @@ MOST_UNEXPLAINED = 2000  # lines of one input that are kept for grouping
 _SAMPLE_LINES = 400
 
 # Groups of a rule's pattern that name an entity, in the order of how well they identify it.
-_ENTITY_GROUPS = ("gpu", "nic", "pod", "filesystem", "volume", "job", "queue", "rank", "namespace", "pcie_device", "process", "container")
+_ENTITY_GROUPS = (
+    "gpu",
+    "nic",
+    "pod",
+    "filesystem",
+    "volume",
+    "job",
+    "queue",
+    "rank",
+    "namespace",
+    "pcie_device",
+    "process",
+    "container",
+)
 
 
 @dataclass(slots=True)
@@ -120,9 +133,15 @@ class _Reading:
         return b"", total
 
     def _read_hit(
-        self, block: bytes, hit: Hit, number: int, last: bool, folded: list[Observation], raw_hits: set[tuple[str, int]],
+        self,
+        block: bytes,
+        hit: Hit,
+        number: int,
+        last: bool,
+        folded: list[Observation],
+        raw_hits: set[tuple[str, int]],
         spans: list[tuple[int, int, str, str]],
-    ) -> None:  # fmt: skip
+    ) -> None:
         raw = block[hit.start : hit.end].decode("utf-8", "replace").rstrip("\r")
         line = peel(self.source.name, number, raw)
         patterns = self.scanner.patterns
@@ -171,15 +190,28 @@ class _Reading:
         if self.intake.unexplained <= MOST_UNEXPLAINED:
             self.intake.records.append(
                 Observation(
-                    source, "unexplained", line.input, line.number, line.number, line.text[:2000], time=line.time, node=node,
+                    source,
+                    "unexplained",
+                    line.input,
+                    line.number,
+                    line.number,
+                    line.text[:2000],
+                    time=line.time,
+                    node=node,
                     raw=line.raw,
-                )  # fmt: skip
+                )
             )
 
     def _read_structure(
-        self, block: bytes, hit: Hit, number: int, last: bool, module: ModuleType, folded: list[Observation],
+        self,
+        block: bytes,
+        hit: Hit,
+        number: int,
+        last: bool,
+        module: ModuleType,
+        folded: list[Observation],
         spans: list[tuple[int, int, str, str]],
-    ) -> None:  # fmt: skip
+    ) -> None:
         reader = Reader(block, hit.start, number, self.source.name, node=self.host, complete=last)
         records = list(module.parse_block(reader))
         if reader.offset <= hit.start:
@@ -227,9 +259,19 @@ def _text_hit(key: str, groups: dict[str, str], line: Line, source: str, node: s
     if line.uptime is not None:
         attributes["uptime"] = f"{line.uptime:.6f}"
     return Observation(
-        source, "text", line.input, line.number, line.number, line.text, code=key, time=line.time,
-        node=groups.get("node", "") or node, entity=name_entity(attributes), attributes=attributes, raw=line.raw,
-    )  # fmt: skip
+        source,
+        "text",
+        line.input,
+        line.number,
+        line.number,
+        line.text,
+        code=key,
+        time=line.time,
+        node=groups.get("node", "") or node,
+        entity=name_entity(attributes),
+        attributes=attributes,
+        raw=line.raw,
+    )
 
 
 def name_entity(attributes: dict[str, str]) -> str:
@@ -270,15 +312,14 @@ def _settle_hosts(intakes: Sequence[Intake]) -> None:
             if host:
                 one.notes.append(f"taken for {host} by the input's name")
         if host:
-            one.records = [
-                replace(record, node=host) if not record.node else record
-                for record in one.records
-            ]
+            one.records = [replace(record, node=host) if not record.node else record for record in one.records]
 
 
 def _settle_years(intakes: Sequence[Intake], now: float) -> None:
     """Place times without a year in the latest year that any input shows, else in the year before `now`."""
-    times = [record.time for one in intakes for record in one.records if not isinstance(record, Relation) and record.time]
+    times = [
+        record.time for one in intakes for record in one.records if not isinstance(record, Relation) and record.time
+    ]
     latest = max((time for time in times if not is_without_year(time)), default=now)
     for one in intakes:
         one.records = [
@@ -316,7 +357,7 @@ def _blocks(stream: BinaryIO) -> Iterator[tuple[bytes, bool]]:
 def _is_binary(sample: bytes) -> bool:
     if sample[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return False
-    control = sum(sample.count(bytes([code])) for code in (*range(0, 9), *range(14, 27)))
+    control = sum(sample.count(bytes([code])) for code in (*range(9), *range(14, 27)))
     return len(sample) > 0 and control > 0.05 * len(sample)
 
 

@@ -17,9 +17,9 @@ Requirement = tuple[str, ...]  # at least one of these stands in every match
 def find_required_literals(regex: str) -> list[Requirement]:
     """Return all requirements of a regex; an empty list when no literal of four characters is certain.
 
-    >>> find_required_literals(r'Xid \\(PCI:(?P<pci>[0-9a-f:]+)')
+    >>> find_required_literals(r"Xid \\(PCI:(?P<pci>[0-9a-f:]+)")
     [('Xid (PCI:',)]
-    >>> find_required_literals(r'(?:link down|port error) on \\d+')
+    >>> find_required_literals(r"(?:link down|port error) on \\d+")
     [('link down', 'port error'), (' on ',)]
     """
     try:

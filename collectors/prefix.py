@@ -44,7 +44,12 @@ def _set_time(line: Line, seconds: float | None) -> None:
 
 
 def _syslog(line: Line, match: re.Match[str]) -> None:
-    _set_time(line, parse_iso(match["time"]) if match["time"][0].isdigit() and "月" not in match["time"] else parse_syslog(match["time"]))
+    _set_time(
+        line,
+        parse_iso(match["time"])
+        if match["time"][0].isdigit() and "月" not in match["time"]
+        else parse_syslog(match["time"]),
+    )
     line.host = line.host or normalise_node(match["host"])
     line.program = match["program"]
     line.source = line.source or ("kernel" if match["program"] == "kernel" else "")
@@ -109,11 +114,17 @@ _PREFIXES: tuple[tuple[re.Pattern[str], Callable[[Line, re.Match[str]], None]], 
     (re.compile(pattern), handle)
     for pattern, handle in (
         # syslog and journalctl: time, host, program[pid]
-        (rf"(?:\S+:)?(?P<time>{_SYSLOG_TIME}|{_ISO}) (?P<host>{_HOST}) (?P<program>[A-Za-z0-9_./@()-]+?)(?:\[\d+\])?: ?", _syslog),
+        (
+            rf"(?:\S+:)?(?P<time>{_SYSLOG_TIME}|{_ISO}) (?P<host>{_HOST}) (?P<program>[A-Za-z0-9_./@()-]+?)(?:\[\d+\])?: ?",
+            _syslog,
+        ),
         (r"(?:<\d{1,3}>)?\[ *(\d{1,9}\.\d{6})\] ?(?:\[ *[TC]\d+\] ?)?", _uptime),
         (r"\[[A-Z][a-z]{2} ([A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d \d{4})\] ?", _ctime),
         (r"\[(?: *\+\d+\.\d{6}|[A-Z][a-z]{2} ?\d{1,2} \d\d:\d\d)\] ?", _delta),
-        (rf"(?:kern|user|daemon|syslog) *:(emerg|alert|crit|err|warn|notice|info|debug) *: ?({_ISO})?(?:: )?", _decoded),
+        (
+            rf"(?:kern|user|daemon|syslog) *:(emerg|alert|crit|err|warn|notice|info|debug) *: ?({_ISO})?(?:: )?",
+            _decoded,
+        ),
         (r"\[?([IWEF])(\d{3,4} \d\d:\d\d:\d\d(?:\.\d+)?) +(?:\d+ )?(?P<file>[\w./-]+\.\w+):\d+\] ?", _klog),
         (rf"({_ISO}) (?:stdout|stderr) [FP] ", _iso),
         (r"\[\d+,(\d+)\](?:<std(?:out|err|diag)>)?:? ?", _rank),
@@ -133,10 +144,10 @@ _PREFIXES: tuple[tuple[re.Pattern[str], Callable[[Line, re.Match[str]], None]], 
 def peel(input_name: str, number: int, raw: str) -> Line:
     """Return the line with its prefixes taken off and read.
 
-    >>> line = peel('a', 1, '[rank11]:[E1026 04:01:29.500801336 ProcessGroupNCCL.cpp:683] [Rank 3] Watchdog')
+    >>> line = peel("a", 1, "[rank11]:[E1026 04:01:29.500801336 ProcessGroupNCCL.cpp:683] [Rank 3] Watchdog")
     >>> line.rank, line.level, line.text
     ('11', 'E', '[Rank 3] Watchdog')
-    >>> line = peel('a', 1, 'Aug 20 23:41:07 node-b.example.com kernel: [310912.440000] NVRM: hello')
+    >>> line = peel("a", 1, "Aug 20 23:41:07 node-b.example.com kernel: [310912.440000] NVRM: hello")
     >>> line.host, line.source, line.uptime, line.text
     ('node-b', 'kernel', 310912.44, 'NVRM: hello')
     """

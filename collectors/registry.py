@@ -76,7 +76,9 @@ class Registry:
 
     def layers_of(self, source: str) -> tuple[str, ...]:
         """Return the layers that a source lets one judge."""
-        return tuple(dict.fromkeys(layer for module in self.collectors if source == module.SOURCE for layer in module.LAYERS))
+        return tuple(
+            dict.fromkeys(layer for module in self.collectors if source == module.SOURCE for layer in module.LAYERS)
+        )
 
 
 @cache

@@ -198,7 +198,7 @@ class Scanner:
             yield from self._decide(block, start, end, candidates)
 
     def _decide(self, block: bytes, start: int, end: int, candidates: dict[int, int]) -> Iterator[Hit]:
-        found = []
+        found: list[tuple[int, dict[str, str]]] = []
         for index in sorted(candidates):
             if not self.patterns[index].capture:
                 found.append((index, {}))
@@ -244,5 +244,3 @@ class LineCounter:
             self._number += self._block.count(b"\n", self._offset, offset)
             self._offset = offset
         return self._number
-
-

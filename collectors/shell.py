@@ -50,6 +50,13 @@ def parse_line(line: Line) -> Iterator[Observation]:
     if host in _NOT_HOSTS:
         host = ""
     yield Observation(
-        SOURCE, "command", line.input, line.number, line.number, command, code=command.split()[0].rpartition("/")[2],
-        node=host, attributes={"command": command[:400]},
-    )  # fmt: skip
+        SOURCE,
+        "command",
+        line.input,
+        line.number,
+        line.number,
+        command,
+        code=command.split()[0].rpartition("/")[2],
+        node=host,
+        attributes={"command": command[:400]},
+    )

@@ -31,7 +31,20 @@ CREATE TABLE IF NOT EXISTS samples (
 CREATE TABLE IF NOT EXISTS relations (
     batch VARCHAR, input VARCHAR, line BIGINT, upper VARCHAR, lower VARCHAR, how VARCHAR, node VARCHAR);
 """
-_OBSERVATION = ("input", "line", "line_end", "time", "source", "kind", "code", "node", "entity", "attributes", "text", "raw")
+_OBSERVATION = (
+    "input",
+    "line",
+    "line_end",
+    "time",
+    "source",
+    "kind",
+    "code",
+    "node",
+    "entity",
+    "attributes",
+    "text",
+    "raw",
+)
 _SAMPLE = ("input", "line", "time", "source", "metric", "value", "node", "entity", "labels")
 _RELATION = ("input", "line", "upper", "lower", "how", "node")
 _INTEGERS, _NUMBERS = {"line", "line_end"}, {"time", "value"}
@@ -74,7 +87,9 @@ class Store:
             if version is None or version[0] is None:
                 connection.execute("INSERT INTO meta VALUES (?)", [SCHEMA_VERSION])
             elif version[0] > SCHEMA_VERSION:
-                raise StoreError(f"{path}: written by a newer faultwalk (schema {version[0]}, this one knows {SCHEMA_VERSION})")
+                raise StoreError(
+                    f"{path}: written by a newer faultwalk (schema {version[0]}, this one knows {SCHEMA_VERSION})"
+                )
         except duckdb.Error as error:
             text = str(error)
             if "Conflicting lock" in text or "already open" in text:
@@ -93,7 +108,9 @@ class Store:
         """Close this handle."""
         self._connection.close()
 
-    def append(self, batch: str, records: Iterable[Record], inputs: Sequence[InputRow] = (), *, received: float = 0.0) -> None:
+    def append(
+        self, batch: str, records: Iterable[Record], inputs: Sequence[InputRow] = (), *, received: float = 0.0
+    ) -> None:
         """Keep records under a batch name in one transaction: on return they are on disk."""
         observations: list[Observation] = []
         samples: list[Sample] = []
@@ -105,12 +122,16 @@ class Store:
                 samples.append(record)
             else:
                 relations.append(record)
-        observations.sort(key=lambda one: (one.time if one.time is not None else -1.0, one.input, one.line, one.kind, one.code))
+        observations.sort(
+            key=lambda one: (one.time if one.time is not None else -1.0, one.input, one.line, one.kind, one.code)
+        )
         self._connection.execute("BEGIN")
         try:
             self._insert("observations", batch, _OBSERVATION, [_observation_row(one) for one in observations])
             self._insert("samples", batch, _SAMPLE, [_sample_row(one) for one in samples])
-            self._insert("relations", batch, _RELATION, [(r.input, r.line, r.upper, r.lower, r.how, r.node) for r in relations])
+            self._insert(
+                "relations", batch, _RELATION, [(r.input, r.line, r.upper, r.lower, r.how, r.node) for r in relations]
+            )
             for row in inputs:
                 self._connection.execute(
                     "INSERT INTO inputs VALUES (?, ?, ?, ?, ?, ?)",
@@ -131,9 +152,11 @@ class Store:
             return
         from arro3.core import Array, DataType, Table
 
-        columns = {}
+        columns: dict[str, Any] = {}
         for name, column in zip(names, zip(*rows, strict=True), strict=True):
-            kind = DataType.int64() if name in _INTEGERS else DataType.float64() if name in _NUMBERS else DataType.utf8()
+            kind = (
+                DataType.int64() if name in _INTEGERS else DataType.float64() if name in _NUMBERS else DataType.utf8()
+            )
             columns[name] = Array(list(column), kind)
         arrow = Table.from_pydict(columns)  # noqa: F841  read by the SQL below
         self._connection.execute(

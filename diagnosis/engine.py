@@ -39,9 +39,16 @@ class Knowledge:
 
 
 def triage(
-    inputs: Sequence[Input], knowledge: Knowledge, *, now: float, language: Language = "en", store: Store | None = None,
-    batch: str = "triage", since: float | None = None, until: float | None = None,
-) -> Report:  # fmt: skip
+    inputs: Sequence[Input],
+    knowledge: Knowledge,
+    *,
+    now: float,
+    language: Language = "en",
+    store: Store | None = None,
+    batch: str = "triage",
+    since: float | None = None,
+    until: float | None = None,
+) -> Report:
     """Read inputs and diagnose them: in memory, or kept in `store` under `batch`."""
     kept = store if store is not None else Store.open()
     try:
@@ -63,9 +70,16 @@ def take_in(inputs: Sequence[Input], knowledge: Knowledge, store: Store, *, now:
 
 
 def diagnose(
-    store: Store, knowledge: Knowledge, *, now: float, language: Language = "en", intakes: Sequence[Intake] = (),
-    batches: Sequence[str] | None = None, since: float | None = None, until: float | None = None,
-) -> Report:  # fmt: skip
+    store: Store,
+    knowledge: Knowledge,
+    *,
+    now: float,
+    language: Language = "en",
+    intakes: Sequence[Intake] = (),
+    batches: Sequence[str] | None = None,
+    since: float | None = None,
+    until: float | None = None,
+) -> Report:
     """Diagnose what the store keeps of a window."""
     rulebook = knowledge.rulebook
     facts = load_facts(store, batches=batches, since=since, until=until)
@@ -75,9 +89,14 @@ def diagnose(
     graph = build_graph(facts, [one.entity for one in (*causes, *symptoms)])
     ranked = rank(causes, symptoms, graph, rulebook, priors=knowledge.priors, language=language)
     context = Context(
-        facts, rulebook, knowledge.library, _inputs(store, intakes, batches), _looked_at(store, knowledge.registry, intakes, batches),
-        language, now,
-    )  # fmt: skip
+        facts,
+        rulebook,
+        knowledge.library,
+        _inputs(store, intakes, batches),
+        _looked_at(store, knowledge.registry, intakes, batches),
+        language,
+        now,
+    )
     return build_report(ranked, symptoms, context)
 
 
@@ -85,9 +104,13 @@ def _inputs(store: Store, intakes: Sequence[Intake], batches: Sequence[str] | No
     if intakes:
         parts = [
             InputPart(
-                input=one.name, kind="+".join(sorted(one.kinds)) or one.kind, lines=one.lines, recognised=one.recognised,
-                unrecognised_errors=one.unexplained, notes=one.notes,
-            )  # fmt: skip
+                input=one.name,
+                kind="+".join(sorted(one.kinds)) or one.kind,
+                lines=one.lines,
+                recognised=one.recognised,
+                unrecognised_errors=one.unexplained,
+                notes=one.notes,
+            )
             for one in intakes
         ]
         return sorted(parts, key=lambda part: part.input)
@@ -106,7 +129,9 @@ def _looked_at(
     seen: dict[str, set[str]] = {layer: set() for layer in LAYERS}
     pairs = [(one.name, kind) for one in intakes for kind in one.kinds]
     if not intakes:
-        rows = store.query("SELECT DISTINCT input, source, batch FROM observations UNION SELECT DISTINCT input, source, batch FROM samples")
+        rows = store.query(
+            "SELECT DISTINCT input, source, batch FROM observations UNION SELECT DISTINCT input, source, batch FROM samples"
+        )
         pairs = [(row[0], row[1]) for row in rows if batches is None or row[2] in batches]
     for name, kind in pairs:
         for layer in registry.layers_of(kind):

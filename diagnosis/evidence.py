@@ -87,7 +87,9 @@ class Conditions:
                 return []
             middle = peer[0]
             low = when.outlier == "low"
-            if not (last.value * when.factor <= middle if low else last.value >= middle * when.factor and last.value > 0):
+            if not (
+                last.value * when.factor <= middle if low else last.value >= middle * when.factor and last.value > 0
+            ):
                 return []
         return [last] if window[0] is last else [window[0], last]
 
@@ -191,9 +193,18 @@ def _observe(sample: Sample) -> Observation:
     text = f"{sample.metric} {sample.value:g}"
     attributes = {**sample.labels, "value": f"{sample.value:g}", "metric": sample.metric}
     return Observation(
-        sample.source, "sample", sample.input, sample.line, sample.line, text, code=sample.metric, time=sample.time,
-        node=sample.node, entity=sample.entity, attributes=attributes,
-    )  # fmt: skip
+        sample.source,
+        "sample",
+        sample.input,
+        sample.line,
+        sample.line,
+        text,
+        code=sample.metric,
+        time=sample.time,
+        node=sample.node,
+        entity=sample.entity,
+        attributes=attributes,
+    )
 
 
 def _peer_medians(series: Mapping[tuple[str, str, str], list[Sample]]) -> dict[tuple[str, str, str], tuple[float, int]]:
@@ -239,7 +250,10 @@ def _holds(test: str | int | float | Test, name: str, one: Observation) -> bool:
         return False
     if value is None:
         return test.exists is False
-    other = {field: _refer(getattr(test, field), one) for field in ("equals", "not_", "above", "below", "at_least", "at_most")}
+    other = {
+        field: _refer(getattr(test, field), one)
+        for field in ("equals", "not_", "above", "below", "at_least", "at_most")
+    }
     if test.equals is not None and not _equal(value, other["equals"]):
         return False
     if test.not_ is not None and _equal(value, other["not_"]):
@@ -311,7 +325,10 @@ def _windows(matches: list[Match], within: float | None) -> Iterable[list[Match]
     if within is None:
         yield matches
         return
-    timed = sorted((m for m in matches if m.first.time is not None), key=lambda m: (m.first.time or 0.0, m.first.input, m.first.line))
+    timed = sorted(
+        (m for m in matches if m.first.time is not None),
+        key=lambda m: (m.first.time or 0.0, m.first.input, m.first.line),
+    )
     untimed = [m for m in matches if m.first.time is None]
     if not timed:
         yield untimed

@@ -59,19 +59,33 @@ def load_facts(
     rows = store.query(f"SELECT DISTINCT {_COLUMNS} FROM observations {where} {order}", parameters)
     observations = [
         Observation(
-            source=row[4], kind=row[5], input=row[0], line=row[1], line_end=row[2], text=row[10], code=row[6], time=row[3],
-            node=row[7], entity=row[8], attributes=_attributes(row[9]), raw=row[11],
-        )  # fmt: skip
+            source=row[4],
+            kind=row[5],
+            input=row[0],
+            line=row[1],
+            line_end=row[2],
+            text=row[10],
+            code=row[6],
+            time=row[3],
+            node=row[7],
+            entity=row[8],
+            attributes=_attributes(row[9]),
+            raw=row[11],
+        )
         for row in rows
     ]
     rows = store.query(
-        f"SELECT DISTINCT input, line, time, source, metric, value, node, entity, labels FROM samples {where} ORDER BY ALL", parameters
+        f"SELECT DISTINCT input, line, time, source, metric, value, node, entity, labels FROM samples {where} ORDER BY ALL",
+        parameters,
     )
     samples = [
         Sample(row[3], row[4], row[5], row[0], row[1], row[2], row[6], row[7], _attributes(row[8])) for row in rows
     ]
     batch_where, batch_parameters = _window(batches, None, None)
-    rows = store.query(f"SELECT DISTINCT upper, lower, how, input, line, node FROM relations {batch_where} ORDER BY ALL", batch_parameters)
+    rows = store.query(
+        f"SELECT DISTINCT upper, lower, how, input, line, node FROM relations {batch_where} ORDER BY ALL",
+        batch_parameters,
+    )
     return Facts(observations, samples, [Relation(*row) for row in rows])
 
 
@@ -100,4 +114,3 @@ def _window(batches: Sequence[str] | None, since: float | None, until: float | N
 
 def _attributes(text: str) -> Mapping[str, str]:
     return json.loads(text) if text != "{}" else {}
-

@@ -64,7 +64,9 @@ def rests_on(graph: nx.DiGraph, upper: str, lower: str, *, wide: bool = True) ->
     if upper in graph and lower in graph and nx.has_path(graph, upper, lower):
         return True
     if upper_node and upper_node == lower_node:
-        return kind_of(upper) != kind_of(lower) and (kind_of(lower) in ("node", "nvswitch", "pcie_device") or kind_of(upper) == "node")
+        return kind_of(upper) != kind_of(lower) and (
+            kind_of(lower) in ("node", "nvswitch", "pcie_device") or kind_of(upper) == "node"
+        )
     return not upper_node or not lower_node
 
 
@@ -75,7 +77,11 @@ def find_path(graph: nx.DiGraph, upper: str, lower: str, *, by_way_of: Iterable[
     """
     stops = [name for name in by_way_of if name and name not in (upper, lower)]
     if not lower or upper == lower or not upper:
-        return [name for name in (upper, *stops, lower) if name][:1] if upper == lower else [name for name in (upper, *stops, lower) if name]
+        return (
+            [name for name in (upper, *stops, lower) if name][:1]
+            if upper == lower
+            else [name for name in (upper, *stops, lower) if name]
+        )
     if upper in graph and lower in graph:
         if nx.has_path(graph, upper, lower):
             return [str(name) for name in nx.shortest_path(graph, upper, lower)]
@@ -85,4 +91,3 @@ def find_path(graph: nx.DiGraph, upper: str, lower: str, *, by_way_of: Iterable[
     host = node_of(lower)
     middle = [f"node:{host}"] if host and lower != f"node:{host}" else []
     return [upper, *(name for name in (*stops, *middle) if name not in (upper, lower)), lower]
-

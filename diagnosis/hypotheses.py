@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from collectors.observation import Observation
 from diagnosis.entities import kind_of, node_of
 from diagnosis.evidence import Conditions
 from diagnosis.facts import Facts
@@ -104,9 +103,7 @@ def _merge_vague(groups: dict[str, list[Finding]]) -> list[tuple[str, tuple[str,
     if "" in groups:
         if not rows:
             rows[""] = list(groups[""])
-        for name in rows:
-            if name:
-                rows[name] = _add(rows[name], groups[""])
+        rows = {name: _add(findings, groups[""]) if name else findings for name, findings in rows.items()}
     if len(rows) > MOST_ENTITIES:
         names = sorted(rows)
         nodes = {node_of(name) for name in names}
@@ -143,8 +140,3 @@ def _node(entity: str, findings: Sequence[Finding]) -> str:
         return host
     hosts = {one.node for finding in findings for one in finding.observations() if one.node}
     return next(iter(hosts)) if len(hosts) == 1 else ""
-
-
-def latest(observations: Sequence[Observation]) -> float | None:
-    """Return the latest time among observations, None when none has one."""
-    return max((one.time for one in observations if one.time is not None), default=None)

@@ -85,7 +85,9 @@ class Hypothesis:
 
     def observations(self, *, supporting: bool = True) -> list[Observation]:
         """Return the observations of its findings, once each, in the order of the inputs."""
-        found = dict.fromkeys(one for finding in self.findings if finding.supports == supporting for one in finding.observations())
+        found = dict.fromkeys(
+            one for finding in self.findings if finding.supports == supporting for one in finding.observations()
+        )
         return sorted(found, key=lambda one: (one.input, one.line, one.kind, one.code))
 
     def times(self) -> tuple[float | None, float | None]:

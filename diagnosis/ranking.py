@@ -41,9 +41,14 @@ _SENTENCES: dict[str, dict[str, str]] = {
 
 
 def rank(
-    causes: Sequence[Hypothesis], symptoms: Sequence[Hypothesis], graph: nx.DiGraph, rulebook: Rulebook, *,
-    priors: Mapping[str, float] | None = None, language: str = "en",
-) -> list[Hypothesis]:  # fmt: skip
+    causes: Sequence[Hypothesis],
+    symptoms: Sequence[Hypothesis],
+    graph: nx.DiGraph,
+    rulebook: Rulebook,
+    *,
+    priors: Mapping[str, float] | None = None,
+    language: str = "en",
+) -> list[Hypothesis]:
     """Score the hypotheses, tell roots from consequences and return them best first.
 
     Sets `probability`, `parts`, `verdict`, `because_of`, `explains` and `path` on each hypothesis.
@@ -60,7 +65,11 @@ def rank(
     for one in roots:
         one.explains = sorted(
             [other for other in causes if _root_of(other) is one and other is not one]
-            + [symptom for symptom in symptoms if symptom.id in rulebook.reach(one.id) and _fits(symptom, one, graph, rulebook)],
+            + [
+                symptom
+                for symptom in symptoms
+                if symptom.id in rulebook.reach(one.id) and _fits(symptom, one, graph, rulebook)
+            ],
             key=lambda other: other.key,
         )
         _score_reach(one, symptoms, language)
@@ -76,12 +85,18 @@ def _score_support(one: Hypothesis, language: str) -> None:
     for finding in one.findings:
         if finding.supports:
             missing *= 1.0 - finding.strength
-            one.parts.append(ScorePart("evidence", round(finding.strength, 3), finding.because or _cite(finding.observations()[0].text)))
+            one.parts.append(
+                ScorePart(
+                    "evidence", round(finding.strength, 3), finding.because or _cite(finding.observations()[0].text)
+                )
+            )
     one.probability = 1.0 - missing
     for finding in one.findings:
         if not finding.supports:
             one.probability *= 1.0 - finding.strength
-            one.parts.append(ScorePart("against", -round(finding.strength, 3), finding.because or _SENTENCES["against"][language]))
+            one.parts.append(
+                ScorePart("against", -round(finding.strength, 3), finding.because or _SENTENCES["against"][language])
+            )
 
 
 def _cite(text: str) -> str:
@@ -195,7 +210,9 @@ def _path(one: Hypothesis, symptoms: Sequence[Hypothesis], graph: nx.DiGraph, ru
     """Return the entities from what hurts most visibly to the culprit."""
     if one.because_of is not None:
         return find_path(graph, one.entity or _as_node(one), one.because_of.entity or _as_node(one.because_of))
-    hurt = sorted((s for s in one.explains if not s.layer and s.entity), key=lambda s: (s.entity.split(":")[0] != "job", s.key))
+    hurt = sorted(
+        (s for s in one.explains if not s.layer and s.entity), key=lambda s: (s.entity.split(":")[0] != "job", s.key)
+    )
     start = hurt[0].entity if hurt else ""
     if not start:
         start = next((other.entity for other in one.explains if other.entity and other.entity != one.entity), "")

@@ -68,11 +68,18 @@ def build_report(ranked: Sequence[Hypothesis], symptoms: Sequence[Hypothesis], c
     symptom_parts = [_symptom(one, context) for one in symptoms]
     created = datetime.fromtimestamp(context.now, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     body = Report(
-        id="", created=created, language=language, outcome=outcome,
-        verdict=_verdict(outcome, roots, symptoms, context), inputs=list(context.inputs), symptoms=symptom_parts, causes=causes,
-        walk=_walk(shown, context), next_checks=_next_checks(outcome, roots, symptoms, context),
+        id="",
+        created=created,
+        language=language,
+        outcome=outcome,
+        verdict=_verdict(outcome, roots, symptoms, context),
+        inputs=list(context.inputs),
+        symptoms=symptom_parts,
+        causes=causes,
+        walk=_walk(shown, context),
+        next_checks=_next_checks(outcome, roots, symptoms, context),
         unexplained=_unexplained(context, cited),
-    )  # fmt: skip
+    )
     digest = hashlib.sha256(body.model_dump_json(exclude={"id"}).encode()).hexdigest()
     return body.model_copy(update={"id": digest[:32]})
 
@@ -101,14 +108,20 @@ def _verdict(outcome: Outcome, roots: Sequence[Hypothesis], symptoms: Sequence[H
         first = roots[0]
         where = first.entity or (f"node:{first.node}" if first.node else "")
         values = {"title": rulebook.title(first.id, language), "probability": f"{first.probability:.2f}"}
-        return say("diagnosed", language, entity=describe_entity(where), **values) if where else say("diagnosed-nowhere", language, **values)
+        return (
+            say("diagnosed", language, entity=describe_entity(where, language), **values)
+            if where
+            else say("diagnosed-nowhere", language, **values)
+        )
     if outcome == "undecided" and roots:
         first = roots[0]
         rivals = [one for one in roots[1:3] if first.probability - one.probability < 0.1]
         if rivals and not rulebook.causes[first.id].stands_for:
             titles = say("or", language).join(rulebook.title(one.id, language) for one in (first, *rivals))
             return say("undecided", language, titles=titles)
-        return say("suspected", language, title=rulebook.title(first.id, language), probability=f"{first.probability:.2f}")
+        return say(
+            "suspected", language, title=rulebook.title(first.id, language), probability=f"{first.probability:.2f}"
+        )
     if outcome == "undecided":
         titles = ", ".join(dict.fromkeys(rulebook.title(one.id, language) for one in symptoms))
         return say("symptoms-only", language, titles=titles)
@@ -119,16 +132,26 @@ def _cause(rank: int, one: Hypothesis, symptoms: Sequence[Hypothesis], context: 
     language, rulebook = context.language, context.rulebook
     rule = rulebook.causes[one.id]
     return CausePart(
-        rank=rank, cause=one.id, title=rule.title.in_language(language),
-        summary=rule.summary.in_language(language) if rule.summary else "", layer=one.layer,  # type: ignore[arg-type]
-        entity=one.entity or (f"node:{one.node}" if one.node else ""), also_on=list(one.others),
-        probability=round(min(max(one.probability, 0.0), 1.0), 3), verdict=one.verdict,
-        because_of=one.because_of.id if one.because_of else None, action=rule.action,
+        rank=rank,
+        cause=one.id,
+        title=rule.title.in_language(language),
+        summary=rule.summary.in_language(language) if rule.summary else "",
+        layer=one.layer,  # type: ignore[arg-type]
+        entity=one.entity or (f"node:{one.node}" if one.node else ""),
+        also_on=list(one.others),
+        probability=round(min(max(one.probability, 0.0), 1.0), 3),
+        verdict=one.verdict,
+        because_of=one.because_of.id if one.because_of else None,
+        action=rule.action,
         score=[ScorePartOut(part=part.part, value=part.value, because=part.because) for part in one.parts],
-        evidence=_evidence(one), explains=[_explained(other, context) for other in one.explains], path=one.path,
-        checks=[_check(check, one, language) for check in rule.checks], fix=[text.in_language(language) for text in rule.fix],
-        cases=_cases(one, symptoms, context), references=rule.references,
-    )  # fmt: skip
+        evidence=_evidence(one),
+        explains=[_explained(other, context) for other in one.explains],
+        path=one.path,
+        checks=[_check(check, one, language) for check in rule.checks],
+        fix=[text.in_language(language) for text in rule.fix],
+        cases=_cases(one, symptoms, context),
+        references=rule.references,
+    )
 
 
 def _evidence(one: Hypothesis) -> list[EvidencePart]:
@@ -143,12 +166,19 @@ def _evidence(one: Hypothesis) -> list[EvidencePart]:
 
 def cite_line(one: Observation, finding: Finding | None = None) -> EvidencePart:
     """Return the citation of an observation."""
-    time = datetime.fromtimestamp(one.time, UTC).isoformat(timespec="seconds").replace("+00:00", "Z") if one.time else None
+    time = (
+        datetime.fromtimestamp(one.time, UTC).isoformat(timespec="seconds").replace("+00:00", "Z") if one.time else None
+    )
     return EvidencePart(
-        input=one.input, line=one.line, line_end=one.line_end if one.line_end > one.line else None, text=(one.raw or one.text)[:2000],
-        signal=finding.key if finding else one.kind, role="supports" if finding is None or finding.supports else "contradicts",
-        why=finding.because if finding else "", time=time,
-    )  # fmt: skip
+        input=one.input,
+        line=one.line,
+        line_end=one.line_end if one.line_end > one.line else None,
+        text=(one.raw or one.text)[:2000],
+        signal=finding.key if finding else one.kind,
+        role="supports" if finding is None or finding.supports else "contradicts",
+        why=finding.because if finding else "",
+        time=time,
+    )
 
 
 def _explained(one: Hypothesis, context: Context) -> Explained:
@@ -157,15 +187,20 @@ def _explained(one: Hypothesis, context: Context) -> Explained:
 
 def _symptom(one: Hypothesis, context: Context) -> SymptomPart:
     return SymptomPart(
-        symptom=one.id, title=context.rulebook.title(one.id, context.language), entity=one.entity, evidence=_evidence(one)[:MOST_LINES]
+        symptom=one.id,
+        title=context.rulebook.title(one.id, context.language),
+        entity=one.entity,
+        evidence=_evidence(one)[:MOST_LINES],
     )
 
 
 def _check(check: Check, one: Hypothesis, language: Language) -> CheckPart:
     return CheckPart(
-        run=_fill(check.run, one), on=_fill(check.on, one), confirms=check.confirms,
+        run=_fill(check.run, one),
+        on=_fill(check.on, one),
+        confirms=check.confirms,
         tells=check.tells.in_language(language) if check.tells else "",
-    )  # fmt: skip
+    )
 
 
 def _fill(template: str, one: Hypothesis) -> str:
@@ -189,13 +224,25 @@ def _fill(template: str, one: Hypothesis) -> str:
     return filled + template[position:]
 
 
+_CASE_KINDS = {"event": "kube"}  # how cases spell the kinds of their signals
+
+
 def _cases(one: Hypothesis, symptoms: Sequence[Hypothesis], context: Context) -> list[CasePart]:
     signals = {one.id, *(other.id for other in one.explains if other.layer)}
     for observation in one.observations():
         if observation.kind != "text" and observation.code:
-            signals.add(f"{observation.kind}:{observation.code}")
+            signals.add(f"{_CASE_KINDS.get(observation.kind, observation.kind)}:{observation.code}")
+    names = {
+        name: context.rulebook.title(name, context.language)
+        for name in (*context.rulebook.causes, *context.rulebook.symptoms)
+    }
     citations = cite(
-        context.library, one.id, signals=signals, symptoms={symptom.id for symptom in symptoms}, language=context.language
+        context.library,
+        one.id,
+        signals=signals,
+        symptoms={symptom.id for symptom in symptoms},
+        language=context.language,
+        names=names,
     )
     return [CasePart(case=c.case, title=c.title, similarity=round(c.similarity, 3), why=c.why) for c in citations]
 
@@ -229,8 +276,8 @@ def _next_checks(
             because = because or say("check-confirms", language, first=title)
             checks.setdefault(run, NextCheck(run=run, on=_fill(check.on, one), separates=separates, because=because))
     if outcome != "diagnosed":
-        for one in _missing_checks(symptoms, context):
-            checks.setdefault(one.run, one)
+        for missing in _missing_checks(symptoms, context):
+            checks.setdefault(missing.run, missing)
     return list(checks.values())[:MOST_CHECKS]
 
 
@@ -250,9 +297,12 @@ def _missing_checks(symptoms: Sequence[Hypothesis], context: Context) -> list[Ne
         if context.looked_at.get(layer):
             continue
         able = [
-            symptom for symptom in symptoms
-            if any(symptom.id in rulebook.reach(cause) for cause in rulebook.causes if rulebook.layer_of(cause) == layer)
-        ]  # fmt: skip
+            symptom
+            for symptom in symptoms
+            if any(
+                symptom.id in rulebook.reach(cause) for cause in rulebook.causes if rulebook.layer_of(cause) == layer
+            )
+        ]
         if able:
             title = rulebook.title(able[0].id, context.language)
             because = say("look-at", context.language, layer=layer, first=title)
@@ -265,7 +315,8 @@ def _unexplained(context: Context, cited: set[tuple[str, int]]) -> list[Unexplai
     lines = [one for one in context.facts.by_kind.get("unexplained", ()) if (one.input, one.line) not in cited]
     groups = group_lines([one.text for one in lines])
     parts = [
-        UnexplainedPart(template=template, count=len(members), first=cite_line(lines[members[0]])) for template, members in groups
+        UnexplainedPart(template=template, count=len(members), first=cite_line(lines[members[0]]))
+        for template, members in groups
     ]
     parts.sort(key=lambda part: (-part.count, part.first.input, part.first.line))
     return parts[:MOST_UNEXPLAINED]

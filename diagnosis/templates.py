@@ -29,7 +29,9 @@ def group_lines(lines: Sequence[str]) -> list[tuple[str, list[int]]]:
     miner = TemplateMiner(config=config)
     groups: dict[int, list[int]] = {}
     for text in sorted(masked):
-        groups.setdefault(miner.add_log_message(text)["cluster_id"], []).extend(masked[text])
+        groups.setdefault(int(miner.add_log_message(text)["cluster_id"]), []).extend(masked[text])
     templates = {cluster.cluster_id: cluster.get_template() for cluster in miner.drain.clusters}
-    found = [(templates.get(cluster, lines[min(members)][:300]), sorted(members)) for cluster, members in groups.items()]
+    found = [
+        (templates.get(cluster, lines[min(members)][:300]), sorted(members)) for cluster, members in groups.items()
+    ]
     return sorted(found, key=lambda one: one[1][0])

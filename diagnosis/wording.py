@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collectors.observation import HOST_KINDS
 from diagnosis.model import Language
 
 _SENTENCES: dict[str, dict[str, str]] = {
     "diagnosed": {
-        "en": "{title} on {entity} is the root cause (probability {probability}).",
-        "zh": "根因：{entity} 上的“{title}”（概率 {probability}）。",
+        "en": "Root cause: {title} ({entity}), probability {probability}.",
+        "zh": "根因：{title}（{entity}），概率 {probability}。",
     },
     "diagnosed-nowhere": {
-        "en": "{title} is the root cause (probability {probability}); the inputs do not name the component.",
-        "zh": "根因：“{title}”（概率 {probability}）；输入中没有指明具体部件。",
+        "en": "Root cause: {title}, probability {probability}. The inputs do not name the component.",
+        "zh": "根因：{title}，概率 {probability}。输入中没有指明具体部件。",
     },
     "undecided": {
         "en": "Undecided between {titles}. The next check below separates them.",
@@ -48,10 +49,45 @@ def say(sentence: str, language: Language, **values: object) -> str:
     return _SENTENCES[sentence][language].format(**values)
 
 
-def describe_entity(entity: str) -> str:
-    """Return an entity as people write it: `gpu 0000:3b:00.0 on node-a`."""
+_KINDS: dict[str, dict[str, str]] = {
+    "cluster": {"en": "cluster", "zh": "集群"},
+    "queue": {"en": "queue", "zh": "队列"},
+    "job": {"en": "job", "zh": "作业"},
+    "pod": {"en": "pod", "zh": "Pod"},
+    "container": {"en": "container", "zh": "容器"},
+    "process": {"en": "process", "zh": "进程"},
+    "rank": {"en": "rank", "zh": "rank"},
+    "namespace": {"en": "namespace", "zh": "命名空间"},
+    "node": {"en": "node", "zh": "节点"},
+    "gpu": {"en": "GPU", "zh": "GPU"},
+    "mig_instance": {"en": "MIG instance", "zh": "MIG 实例"},
+    "nvlink": {"en": "NVLink", "zh": "NVLink"},
+    "nvswitch": {"en": "NVSwitch", "zh": "NVSwitch"},
+    "pcie_device": {"en": "PCIe device", "zh": "PCIe 设备"},
+    "nic": {"en": "NIC", "zh": "网卡"},
+    "link": {"en": "link", "zh": "链路"},
+    "switch": {"en": "switch", "zh": "交换机"},
+    "rack": {"en": "rack", "zh": "机柜"},
+    "volume": {"en": "volume", "zh": "卷"},
+    "filesystem": {"en": "file system", "zh": "文件系统"},
+}
+
+
+def describe_entity(entity: str, language: Language = "en") -> str:
+    """Return an entity as people write it.
+
+    >>> (
+    ...     describe_entity("gpu:node-a/0000:3b:00.0"),
+    ...     describe_entity("gpu:node-a/0000:3b:00.0", "zh"),
+    ...     describe_entity("rank:11"),
+    ... )
+    ('GPU 0000:3b:00.0 on node-a', 'node-a 的 GPU 0000:3b:00.0', 'rank 11')
+    """
     kind, _, name = entity.partition(":")
+    label = _KINDS.get(kind, {}).get(language, kind)
     node, slash, rest = name.partition("/")
-    if slash and kind in ("gpu", "nic", "link", "nvlink", "nvswitch", "pcie_device", "mig_instance", "process", "container", "volume"):
-        return f"{kind.replace('_', ' ')} {rest} on {node}" if node else f"{kind} {rest}"
-    return f"{kind.replace('_', ' ')} {name}".strip()
+    if not slash or kind not in HOST_KINDS:
+        return f"{label} {name}".strip()
+    if not node:
+        return f"{label} {rest}"
+    return f"{node} 的 {label} {rest}" if language == "zh" else f"{label} {rest} on {node}"

@@ -27,7 +27,7 @@ class Document:
     def __init__(self, path: Path, text: str, name: str) -> None:
         self.path, self.name = path, name
         self._text = text
-        self._constructor = yaml.constructor.SafeConstructor()  # type: ignore[no-untyped-call]
+        self._constructor = yaml.constructor.SafeConstructor()
         try:
             self._root: Any = yaml.compose(text, Loader=_Loader)
         except yaml.YAMLError as error:
@@ -83,7 +83,7 @@ class Document:
         if node.tag == "tag:yaml.org,2002:bool" and node.value.lower() not in ("true", "false"):
             return node.value  # `on`, `no` and `yes` are words here, as in YAML 1.2
         try:
-            return self._constructor.construct_object(node)  # type: ignore[no-untyped-call]
+            return self._constructor.construct_object(node)
         except (ValueError, yaml.YAMLError):
             return node.value
 
@@ -108,4 +108,3 @@ class Document:
         """Return one line of the file, trimmed."""
         lines = self._text.splitlines()
         return lines[line - 1].strip()[:120] if 0 < line <= len(lines) else ""
-

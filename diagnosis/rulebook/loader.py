@@ -64,7 +64,9 @@ def load_rulebook(folder: Path | None = None, *, extra: Path | None = None) -> R
         problems.extend(_check_whole(rules, places, vocabulary, queries))
     if problems:
         raise RuleError(problems)
-    return Rulebook.build(vocabulary, rules, queries, trusted=frozenset(trusted), places={k: v.at() for k, v in places.items()})
+    return Rulebook.build(
+        vocabulary, rules, queries, trusted=frozenset(trusted), places={k: v.at() for k, v in places.items()}
+    )
 
 
 def _read_file(path: Path, name: str, problems: list[str]) -> Iterator[tuple[Rule, _Place]]:
@@ -108,7 +110,16 @@ def _known_keys() -> list[str]:
     from diagnosis.rulebook import schema
 
     names: set[str] = set()
-    for model in (CauseRule, SymptomRule, When, schema.Evidence, schema.Example, schema.Examples, schema.Check, schema.Test):
+    for model in (
+        CauseRule,
+        SymptomRule,
+        When,
+        schema.Evidence,
+        schema.Example,
+        schema.Examples,
+        schema.Check,
+        schema.Test,
+    ):
         names |= {field.alias or name for name, field in model.model_fields.items()}
     return sorted(names)
 
@@ -118,14 +129,12 @@ def _check_rule(rule: Rule, place: _Place, vocabulary: Vocabulary) -> Iterator[s
     if rule.id not in known:
         near = difflib.get_close_matches(rule.id, known, n=1)
         yield f"{place.at()}: `{rule.id}` is not in the taxonomy" + (f"; did you mean `{near[0]}`?" if near else "")
-    groups = [("evidence", rule.evidence)] + ([("against", rule.against)] if isinstance(rule, CauseRule) else [])
-    for name, entries in groups:
-        for number, entry in enumerate(entries):  # type: ignore[var-annotated, arg-type]
-            for leaf in entry.when.leaves():
-                for regex in (leaf.pattern, leaf.anchor):
-                    if regex is not None:
-                        for problem in find_pattern_problems(regex):
-                            yield f"{place.at(name, number, 'when')}: pattern {problem} | {regex[:100]}"
+    for name, number, when in rule.conditions():
+        for leaf in when.leaves():
+            for regex in (leaf.pattern, leaf.anchor):
+                if regex is not None:
+                    for problem in find_pattern_problems(regex):
+                        yield f"{place.at(name, number, 'when')}: pattern {problem} | {regex[:100]}"
     if isinstance(rule, CauseRule):
         for number, target in enumerate(rule.leads_to):
             if target not in vocabulary.causes and target not in vocabulary.symptoms:
@@ -142,39 +151,43 @@ def _check_whole(
 ) -> Iterator[str]:
     causes = {name: rule for name, rule in rules.items() if isinstance(rule, CauseRule)}
     for name, rule in rules.items():
-        for entry in rule.evidence:
-            for leaf in entry.when.leaves():
+        for part, number, when in rule.conditions():
+            for leaf in when.leaves():
                 if leaf.query is not None and leaf.query not in queries:
-                    yield f"{places[name].at('evidence')}: no query `{leaf.query}`; there are {', '.join(queries) or 'none'}"
-    state: dict[str, int] = {}
+                    known = ", ".join(queries) or "none"
+                    yield f"{places[name].at(part, number)}: no query `{leaf.query}`; there are {known}"
+    cycle = _find_cycle(causes)
+    if cycle:
+        yield f"{places[cycle[0]].at('leads_to')}: `leads_to` runs in a circle: {' -> '.join(cycle)}"
+        return
+    for name in sorted(causes):
+        if not _reaches_symptom(name, causes, vocabulary, {}):
+            yield f"{places[name].at()}: `{name}` leads to no symptom, so no complaint can reach it: add one to `leads_to`"
 
-    def find_cycle(name: str, trail: tuple[str, ...]) -> tuple[str, ...] | None:
-        if state.get(name) == 2 or name not in causes:
+
+def _find_cycle(causes: dict[str, CauseRule]) -> tuple[str, ...] | None:
+    done: set[str] = set()
+
+    def follow(name: str, trail: tuple[str, ...]) -> tuple[str, ...] | None:
+        if name in done or name not in causes:
             return None
         if name in trail:
             return (*trail[trail.index(name) :], name)
         for target in causes[name].leads_to:
-            cycle = find_cycle(target, (*trail, name))
+            cycle = follow(target, (*trail, name))
             if cycle:
                 return cycle
-        state[name] = 2
+        done.add(name)
         return None
 
-    for name in sorted(causes):
-        cycle = find_cycle(name, ())
-        if cycle:
-            yield f"{places[cycle[0]].at('leads_to')}: `leads_to` runs in a circle: {' -> '.join(cycle)}"
-            return
-    reaches: dict[str, bool] = {}
+    return next((cycle for name in sorted(causes) if (cycle := follow(name, ()))), None)
 
-    def reaches_symptom(name: str) -> bool:
-        if name in vocabulary.symptoms:
-            return True
-        if name not in reaches:
-            reaches[name] = False
-            reaches[name] = name in causes and any(reaches_symptom(target) for target in causes[name].leads_to)
-        return reaches[name]
 
-    for name in sorted(causes):
-        if not reaches_symptom(name):
-            yield f"{places[name].at()}: `{name}` leads to no symptom, so no complaint can reach it: add one to `leads_to`"
+def _reaches_symptom(name: str, causes: dict[str, CauseRule], vocabulary: Vocabulary, known: dict[str, bool]) -> bool:
+    if name in vocabulary.symptoms:
+        return True
+    if name not in known:
+        known[name] = False
+        targets = causes[name].leads_to if name in causes else []
+        known[name] = any(_reaches_symptom(target, causes, vocabulary, known) for target in targets)
+    return known[name]

@@ -40,6 +40,10 @@ class Rulebook:
         symptoms = {name: rule for name, rule in sorted(rules.items()) if isinstance(rule, SymptomRule)}
         return cls(vocabulary, causes, symptoms, dict(queries), tuple(patterns), dict(places), keys, _close(causes))
 
+    def rules(self) -> list[Rule]:
+        """Return all rules: causes, then symptoms, each by id."""
+        return [*self.causes.values(), *self.symptoms.values()]
+
     def key_of(self, leaf: When) -> str:
         """Return the key under which the scan reports a text condition."""
         return self._keys[leaf.pattern or ""]
@@ -61,13 +65,10 @@ class Rulebook:
 
 
 def _number_leaves(rule: Rule) -> Iterator[tuple[str, When]]:
-    for number, evidence in enumerate(rule.evidence):
-        for place, leaf in enumerate(evidence.when.leaves()):
-            yield f"{rule.id}#{number}.{place}", leaf
-    if isinstance(rule, CauseRule):
-        for number, contradiction in enumerate(rule.against):
-            for place, leaf in enumerate(contradiction.when.leaves()):
-                yield f"{rule.id}!{number}.{place}", leaf
+    for part, number, when in rule.conditions():
+        mark = "#" if part == "evidence" else "!"
+        for place, leaf in enumerate(when.leaves()):
+            yield f"{rule.id}{mark}{number}.{place}", leaf
 
 
 def _close(causes: Mapping[str, CauseRule]) -> dict[str, frozenset[str]]:

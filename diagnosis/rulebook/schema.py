@@ -125,14 +125,20 @@ class When(_Model):
         if form == "all" and all(part.form == "none" for part in self.all_ or ()):
             raise ValueError("`all` needs at least one part that is not `none`: absence alone is no evidence")
         if form == "metric" and all(
-            value is None for value in (self.above, self.below, self.at_least, self.at_most, self.bits, self.rises, self.outlier)
+            value is None
+            for value in (self.above, self.below, self.at_least, self.at_most, self.bits, self.rises, self.outlier)
         ):
             raise ValueError("a metric needs one of above, below, at_least, at_most, bits, rises, outlier")
         return self
 
     def parts(self) -> list[When]:
         """Return the conditions directly inside this one."""
-        return [*(self.all_ or ()), *(self.any_ or ()), *(self.none_ or ()), *(p for p in (self.of, self.first, self.then) if p)]
+        return [
+            *(self.all_ or ()),
+            *(self.any_ or ()),
+            *(self.none_ or ()),
+            *(p for p in (self.of, self.first, self.then) if p),
+        ]
 
     def leaves(self) -> Iterator[When]:
         """Yield the conditions that are not combinations, in order."""
@@ -206,32 +212,42 @@ class Check(_Model):
     tells: Text | None = None
 
 
-class SymptomRule(_Model):
-    """What a person reports, and the lines that show it."""
-
-    symptom: str
+class _Rule(_Model):
     title: Text
     entity: EntityKind
     evidence: list[Evidence] = Field(min_length=1)
 
     @property
     def id(self) -> str:
+        """Return the id in the taxonomy."""
+        raise NotImplementedError
+
+    def conditions(self) -> list[tuple[str, int, When]]:
+        """Return every condition with its place: ("evidence" or "against", number, condition)."""
+        return [("evidence", number, entry.when) for number, entry in enumerate(self.evidence)]
+
+
+class SymptomRule(_Rule):
+    """What a person reports, and the lines that show it."""
+
+    symptom: str
+
+    @property
+    def id(self) -> str:
         return self.symptom
 
 
-class CauseRule(_Model):
+class CauseRule(_Rule):
     """A root cause with its proof, its consequences, its checks and what to do."""
 
     cause: str
     status: Literal["draft", "stable", "deprecated"] = "stable"
-    title: Text
     summary: Text | None = None
-    entity: EntityKind
-    evidence: list[Evidence] = Field(min_length=1)
     against: list[Against] = Field(default_factory=list)
     leads_to: list[str] = Field(default_factory=list)
     stands_for: list[str] = Field(
-        default_factory=list, description="Symptoms for which this is a stand-in while nothing shows why; any evidenced cause of them explains it."
+        default_factory=list,
+        description="Symptoms for which this is a stand-in while nothing shows why; any evidenced cause of them explains it.",
     )
     lag: Duration = 600.0
     checks: list[Check] = Field(min_length=1)
@@ -242,6 +258,10 @@ class CauseRule(_Model):
     @property
     def id(self) -> str:
         return self.cause
+
+    def conditions(self) -> list[tuple[str, int, When]]:
+        """Return every condition with its place: ("evidence" or "against", number, condition)."""
+        return super().conditions() + [("against", number, entry.when) for number, entry in enumerate(self.against)]
 
 
 Rule = CauseRule | SymptomRule

@@ -30,16 +30,15 @@ def knowledge() -> Knowledge:
 
 
 def _cases() -> Iterator[Any]:
-    rulebook = load_rulebook()
-    for rule in (*rulebook.causes.values(), *rulebook.symptoms.values()):
-        groups = [("#", rule.evidence)] + ([("!", rule.against)] if isinstance(rule, CauseRule) else [])
-        for mark, entries in groups:
-            for number, entry in enumerate(entries):  # type: ignore[arg-type, var-annotated]
-                for wanted, examples in ((True, entry.examples.match if entry.examples else []),
-                                         (False, entry.examples.no_match if entry.examples else [])):
-                    for index, example in enumerate(examples):
-                        name = f"{rule.id}{mark}{number}-{'match' if wanted else 'no_match'}-{index}"
-                        yield pytest.param(rule.id, mark, number, wanted, example, id=name)
+    for rule in load_rulebook().rules():
+        for part, number, _ in rule.conditions():
+            entry = getattr(rule, part)[number]
+            if entry.examples is None:
+                continue
+            for wanted, examples in ((True, entry.examples.match), (False, entry.examples.no_match)):
+                for index, example in enumerate(examples):
+                    name = f"{rule.id}-{part}-{number}-{'match' if wanted else 'no_match'}-{index}"
+                    yield pytest.param(rule.id, part, number, wanted, example, id=name)
 
 
 def _observe(example: Example) -> tuple[Conditions, Any]:
@@ -71,23 +70,24 @@ def _samples(example: Example) -> Iterator[Sample]:
             for _ in range(int(times or 1)):
                 lines.append(f"{name} {value} {int(at * 1000)}")
                 at += example.step
-    intakes = read_inputs([text_input("example", "\n".join(lines) + "\n")], knowledge().scanner, knowledge().registry, now=NOW)
+    intakes = read_inputs(
+        [text_input("example", "\n".join(lines) + "\n")], knowledge().scanner, knowledge().registry, now=NOW
+    )
     for one in intakes:
         yield from (record for record in one.records if isinstance(record, Sample))
 
 
-@pytest.mark.parametrize(("name", "mark", "number", "wanted", "example"), list(_cases()))
-def test_example(name: str, mark: str, number: int, wanted: bool, example: Example) -> None:
+@pytest.mark.parametrize(("name", "part", "number", "wanted", "example"), list(_cases()))
+def test_example(name: str, part: str, number: int, wanted: bool, example: Example) -> None:
     rulebook = knowledge().rulebook
     conditions, facts = _observe(example)
     rule = rulebook.causes.get(name) or rulebook.symptoms[name]
-    entry = rule.evidence[number] if mark == "#" else rule.against[number]  # type: ignore[union-attr]
-    matches = conditions.find(entry.when)
+    matches = conditions.find(getattr(rule, part)[number].when)
     if not wanted:
         assert not matches, f"must not match because {example.why}: {example.text}"
         return
     assert matches, f"does not match: {example.text or example.series}"
-    if mark == "!" or not isinstance(rule, CauseRule):
+    if part == "against" or not isinstance(rule, CauseRule):
         return
     causes, _ = propose(facts, rulebook)
     if example.entity is not None:
@@ -96,9 +96,12 @@ def test_example(name: str, mark: str, number: int, wanted: bool, example: Examp
         assert example.entity in plain, f"expected {example.entity}, found {sorted(found)}"
     layer = rulebook.layer_of(name)
     others = {
-        one.id for one in causes
-        if one.layer == layer and one.id != name and any(f.strength >= STRENGTHS["strong"] for f in one.findings if f.supports)
-    }  # fmt: skip
+        one.id
+        for one in causes
+        if one.layer == layer
+        and one.id != name
+        and any(f.strength >= STRENGTHS["strong"] for f in one.findings if f.supports)
+    }
     unexpected = others - set(example.also) - set(rulebook.reach(name))
     unexpected = {other for other in unexpected if name not in rulebook.reach(other)}
     assert not unexpected, f"also speaks strongly for {sorted(unexpected)}; if that is right, list it under `also:`"

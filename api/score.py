@@ -1,0 +1,99 @@
+"""`faultwalk score`: how often the rules name the right cause first, on a folder of cases with their answers."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from api.cli import fail
+from api.knowledge import load_knowledge
+from collectors.ingest import Input
+from diagnosis.engine import Knowledge, triage
+from diagnosis.model import CausePart, Report
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How one case came out. `place` is the rank of the right cause among the roots, 0 when it is missing."""
+
+    case: str
+    domain: str
+    healthy: bool
+    place: int
+    evidence: float
+    alarms: tuple[str, ...]
+    named: tuple[str, ...]
+    probability: float
+
+
+def run(folder: Path, rules: Path | None) -> None:
+    """Print one line a miss and a table by domain; exits with 2 when there is no case."""
+    paths = sorted(folder.glob("*/case.yaml"))
+    if not paths:
+        raise fail(f"{folder}: no */case.yaml in it")
+    knowledge = load_knowledge(rules)
+    results = [judge(path, knowledge, now=time.time()) for path in paths]
+    for result in results:
+        if result.healthy and result.alarms:
+            print(f"alarm  {result.case}: healthy, but {', '.join(result.alarms)}")
+        elif not result.healthy and result.place != 1:
+            print(f"miss   {result.case}: got {', '.join(result.named[:3]) or 'nothing'}")
+    print(f"{'domain':<12}{'cases':>6}{'top1':>8}{'top3':>8}{'evidence':>10}{'healthy':>9}{'alarms':>8}{'Brier':>8}")
+    for domain in [*sorted({result.domain for result in results}), "all"]:
+        part = [result for result in results if domain in ("all", result.domain)]
+        sick = [result for result in part if not result.healthy]
+        well = [result for result in part if result.healthy]
+        count = max(len(sick), 1)
+        brier = sum((result.probability - (result.place == 1)) ** 2 for result in sick) / count
+        print(
+            f"{domain:<12}{len(sick):>6}{sum(r.place == 1 for r in sick) / count:>8.3f}{sum(0 < r.place <= 3 for r in sick) / count:>8.3f}"
+            f"{sum(r.evidence for r in sick) / count:>10.3f}{len(well):>9}{sum(bool(r.alarms) for r in well):>8}{brier:>8.3f}"
+        )
+
+
+def judge(path: Path, knowledge: Knowledge, *, now: float) -> Result:
+    """Diagnose one case's inputs under neutral names and compare with its answer.
+
+    Raises the errors of reading; a `case.yaml` without `cause` and `inputs` exits with 2.
+    """
+    case = yaml.safe_load(path.read_text("utf-8"))
+    if not isinstance(case, dict) or "inputs" not in case or "cause" not in case:
+        raise fail(f"{path}: expected `inputs` and `cause`")
+    inputs = []
+    for number, item in enumerate(case["inputs"]):
+        inputs.append(Input(f"{chr(97 + number)}.txt", (path.parent / item["file"]).open("rb")))
+    try:
+        report = triage(inputs, knowledge, now=now)
+    finally:
+        for one in inputs:
+            one.stream.close()
+    return _compare(case, report, path.parent.name)
+
+
+def _compare(case: dict[str, object], report: Report, name: str) -> Result:
+    roots = [cause for cause in report.causes if cause.verdict == "root"]
+    healthy = case["cause"] in (None, "none")
+    also = case.get("also_ok")
+    good = {case["cause"], *(also if isinstance(also, list) else [])}
+    place = next((number for number, cause in enumerate(roots, 1) if cause.cause in good), 0)
+    wanted = case.get("evidence")
+    evidence = _share_cited(roots[place - 1], wanted if isinstance(wanted, list) else []) if place else 0.0
+    return Result(
+        case=name,
+        domain=str(case.get("domain", "?")),
+        healthy=healthy,
+        place=0 if healthy else place,
+        evidence=evidence,
+        alarms=tuple(f"{cause.cause} {cause.probability:.2f}" for cause in roots if cause.probability >= 0.5),
+        named=tuple(cause.cause for cause in roots),
+        probability=roots[0].probability if roots else 0.0,
+    )
+
+
+def _share_cited(cause: CausePart, wanted: list[object]) -> float:
+    if not wanted:
+        return 1.0
+    return sum(any(str(text) in line.text for line in cause.evidence) for text in wanted) / len(wanted)
