@@ -70,17 +70,25 @@ def triage(
     ] = None,
     since: Annotated[str | None, typer.Option("--since", help="Look at nothing before this time (ISO 8601).")] = None,
     until: Annotated[str | None, typer.Option("--until", help="Look at nothing after this time (ISO 8601).")] = None,
+    symptom: Annotated[
+        list[str] | None, typer.Option("--symptom", metavar="ID", help="A symptom that you see (see `rules list`).")
+    ] = None,
+    node: Annotated[
+        list[str] | None, typer.Option("--node", help="Look only at this host and at what names no host.")
+    ] = None,
 ) -> None:
     """Diagnose logs: name the root cause, with its evidence, what it explains and what to do next."""
     import_module("api.triage").run(
         files or ["-"],
         as_json=as_json,
         as_markdown=as_markdown,
-        language=language,
+        language=_language(language),
         rules=rules,
         store=store,
         since=since,
         until=until,
+        symptoms=symptom or [],
+        nodes=node or [],
     )
 
 
@@ -147,6 +155,24 @@ def score(
 ) -> None:
     """Measure the rules on cases with known answers."""
     import_module("api.score").run(folder, rules)
+
+
+@app.command()
+def serve(
+    host: Annotated[
+        str | None, typer.Option("--host", help="Address to listen on: 127.0.0.1, unless there is a token.")
+    ] = None,
+    port: Annotated[int | None, typer.Option("--port", help="Port to listen on: 8080 by default.")] = None,
+    store: Annotated[
+        Path | None, typer.Option("--store", metavar="DB", help="DuckDB file to keep evidence and reports in.")
+    ] = None,
+    token_file: Annotated[
+        Path | None, typer.Option("--token-file", metavar="FILE", help="File with the token that requests must carry.")
+    ] = None,
+    rules: RulesOption = None,
+) -> None:
+    """Answer over HTTP, with a page to paste into; FAULTWALK_* variables set what has no option here."""
+    import_module("api.serve").run(host=host, port=port, store=store, token_file=token_file, rules=rules)
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ from api.cli import fail
 from api.knowledge import load_knowledge
 from api.markdown import render_markdown
 from collectors.clock import parse_iso
+from collectors.identity import normalise_node
 from collectors.ingest import Input
 from collectors.store import Store, StoreError
 from diagnosis.engine import triage
@@ -27,10 +28,10 @@ def run(
     store: Path | None,
     since: str | None,
     until: str | None,
+    symptoms: list[str],
+    nodes: list[str],
 ) -> None:
     """Run the command; exits with 2 and one clear line when an input can't be used."""
-    if language not in ("en", "zh"):
-        raise fail(f"--lang {language}: expected en or zh")
     chosen: Language = "zh" if language == "zh" else "en"
     inputs = [_open(name) for name in files]
     try:
@@ -40,6 +41,10 @@ def run(
         raise fail("the rules have problems:\n" + str(error)) from error
     except StoreError as error:
         raise fail(str(error)) from error
+    unknown = [name for name in symptoms if name not in knowledge.rulebook.vocabulary.symptoms]
+    if unknown:
+        known = ", ".join(knowledge.rulebook.vocabulary.symptoms)
+        raise fail(f"--symptom {unknown[0]}: expected one of {known}")
     now = time.time()
     report = triage(
         inputs,
@@ -50,6 +55,8 @@ def run(
         batch=f"triage-{now:.6f}",
         since=_moment(since, "--since"),
         until=_moment(until, "--until"),
+        nodes=[normalise_node(name) for name in nodes] or None,
+        complaints=symptoms,
     )
     print_report(report, as_json=as_json, as_markdown=as_markdown)
 

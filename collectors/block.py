@@ -17,10 +17,12 @@ class Reader:
     ) -> None:
         self.data, self.offset, self.number = data, offset, number
         self.input, self.node, self.complete = input_name, node, complete
+        self.met_end = False  # whether more was asked for than there is, even if the cursor went back afterwards
 
     def peek(self) -> str | None:
         """Return the next line without moving, None at the end."""
         if self.offset >= len(self.data):
+            self.met_end = True
             return None
         end = self.data.find(b"\n", self.offset)
         raw = self.data[self.offset : end if end >= 0 else len(self.data)]

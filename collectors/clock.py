@@ -1,6 +1,6 @@
 """Timestamps as logs print them. Every parser is total: an impossible time is None, never an exception.
 
-A stamp without a year is placed in 1972, which no log of a GPU cluster can mean; `place_years` moves such times once the
+A stamp without a year is placed in 1972, which no log of a GPU cluster can mean; `choose_year` moves such times once the
 inputs have shown which year it is.
 """
 
@@ -10,6 +10,9 @@ import re
 from datetime import UTC, datetime, timedelta
 
 _PLACEHOLDER_YEAR = 1972  # a leap year, so that 29 February exists
+_FIRST_YEAR, _LAST_YEAR = 1980, 2199  # beyond them a stamp says "no time": Go's year 1, a clock that was never set
+_LEEWAY = 86400.0  # seconds: clocks and time zones differ by less
+_AHEAD = 30 * 86400.0  # seconds: how far stamps without a year may run past the last one that has a year
 _PLACEHOLDER = (
     datetime(_PLACEHOLDER_YEAR, 1, 1, tzinfo=UTC).timestamp(),
     datetime(_PLACEHOLDER_YEAR + 1, 1, 2, tzinfo=UTC).timestamp(),
@@ -26,7 +29,13 @@ _LOCALISED = re.compile(r"(\d{1,2})月 +(\d{1,2}) (\d\d):(\d\d):(\d\d)(?:\.(\d{1
 _KLOG = re.compile(r"(\d{1,2})(\d\d) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?")
 
 
-def _moment(year: int, month: int, day: int, hour: int, minute: int, second: int, fraction: str | None) -> float | None:
+def _moment(
+    year: int | None, month: int, day: int, hour: int, minute: int, second: int, fraction: str | None
+) -> float | None:
+    if year is None:
+        year = _PLACEHOLDER_YEAR
+    elif not _FIRST_YEAR <= year <= _LAST_YEAR:
+        return None
     try:
         moment = datetime(year, month, day, hour, minute, min(second, 59), tzinfo=UTC)
     except ValueError:
@@ -55,12 +64,12 @@ def parse_syslog(text: str) -> float | None:
         month = _MONTHS.get(match[1].lower())
         if month is None:
             return None
-        year = int(match[7]) if match[7] else _PLACEHOLDER_YEAR
+        year = int(match[7]) if match[7] else None
         return _moment(year, month, int(match[2]), int(match[3]), int(match[4]), int(match[5]), match[6])
     match = _LOCALISED.match(text)
     if match:
         month, day, hour, minute, second = (int(part) for part in match.groups()[:5])
-        return _moment(_PLACEHOLDER_YEAR, month, day, hour, minute, second, match[6])
+        return _moment(None, month, day, hour, minute, second, match[6])
     return None
 
 
@@ -74,7 +83,7 @@ def parse_klog(text: str) -> float | None:
     if not match:
         return None
     month, day, hour, minute, second = (int(part) for part in match.groups()[:5])
-    return _moment(_PLACEHOLDER_YEAR, month, day, hour, minute, second, match[6])
+    return _moment(None, month, day, hour, minute, second, match[6])
 
 
 def parse_epoch(text: str) -> float | None:
@@ -83,9 +92,11 @@ def parse_epoch(text: str) -> float | None:
         value = float(text)
     except ValueError:
         return None
+    if not 1e8 < value < 1e20:  # not a number, infinite, or no time at all
+        return None
     while value > 1e11:
         value /= 1000.0
-    return value if value > 1e8 else None
+    return value
 
 
 def is_without_year(seconds: float) -> bool:
@@ -102,8 +113,14 @@ def set_year(seconds: float, year: int) -> float:
         return (moment + timedelta(days=1)).replace(year=year).timestamp()
 
 
-def choose_year(seconds: float, latest: float) -> float:
-    """Place a time without a year in the last year in which it is not later than `latest` plus one day."""
-    year = datetime.fromtimestamp(latest, UTC).year
+def choose_year(seconds: float, latest: float | None, now: float) -> float:
+    """Place a time without a year in the last year in which it is not in the future.
+
+    Where the inputs show `latest` as their last time with a year, it lies at most a month after that one either.
+    """
+    limit = now + _LEEWAY
+    if latest is not None:
+        limit = max(latest + _LEEWAY, min(latest + _AHEAD, limit))
+    year = datetime.fromtimestamp(limit, UTC).year
     placed = set_year(seconds, year)
-    return placed if placed <= latest + 86400.0 else set_year(seconds, year - 1)
+    return placed if placed <= limit else set_year(seconds, year - 1)

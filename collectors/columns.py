@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _UNITS = {"": 1.0, "k": 2.0**10, "m": 2.0**20, "g": 2.0**30, "t": 2.0**40, "p": 2.0**50, "e": 2.0**60}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGTPEkmgtpe]?)(?:i?[Bb])?")
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGTPEkmgtpe]?)i?[Bb]?")
 
 
 def split_row(headings: list[str], text: str) -> dict[str, str] | None:

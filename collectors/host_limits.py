@@ -27,6 +27,7 @@ ANCHORS = (
 )  # fmt: skip
 HEADS = (r"^nr_periods \d", r"[#$] (?:sudo )?ls (?:-\w+ )?/proc/\d+/fd/? *\| *wc -l", r"[#$] (?:sudo )?ulimit -[SH]?[nulv] *$")
 
+_HEAD = re.compile("|".join(HEADS))
 _PROC = re.compile(r"^Max (?P<name>[a-z ]+?) {2,}(?P<soft>\d+|unlimited) +(?P<hard>\d+|unlimited)")
 _ULIMIT = re.compile(r"^(?P<name>open files|max user processes|max locked memory|virtual memory) +\([\w, -]*-(?P<flag>[nulv])\) +(?P<soft>\d+|unlimited)")
 _AFFINITY = re.compile(r"(?:pid (?P<pid>\d+)'s current affinity list: |^Cpus_allowed_list:\s+)(?P<list>[\d,-]+)")
@@ -75,6 +76,8 @@ def _observe(line: Line, kind: str, code: str, attributes: dict[str, str]) -> Ob
 
 def parse_block(reader: Reader) -> Iterator[Record]:
     """Yield `cpu-throttle` (periods, throttled, share) of a cpu.stat, or the number that a counting command printed."""
+    if not _HEAD.search(reader.peek() or ""):
+        return
     number, head = reader.number, reader.next() or ""
     if head.startswith("nr_periods"):
         yield from _read_cpu_stat(reader, number, head)

@@ -24,6 +24,7 @@ SIGNATURES = (r"^(?:Filesystem|文件系统) ", r"^\S+ on /\S* type \w", r"^\S+ 
 HEADS = (r"^(?:Filesystem|文件系统) +.*(?:Use%|%(?: |$)|已用)",)
 ANCHORS = (r" on /\S* type (?:nfs4?|lustre|ceph|beegfs\w*|gpfs|wekafs|fuse\.[\w.-]+|cifs|glusterfs|9p|virtiofs) \(",)
 
+_HEAD = re.compile("|".join(HEADS))
 _ROW = re.compile(
     r"^(?P<device>\S.*?)?\s+(?:(?P<type>[a-z][\w.-]*) +)?(?P<size>[\d.]+[KMGTPE]?i?B?|-) +(?P<used>[\d.]+[KMGTPE]?i?B?|-) +"
     r"(?P<available>-?[\d.]+[KMGTPE]?i?B?|-) +(?P<percent>\d+%|-) +(?P<mount>/\S*)\s*$"
@@ -43,6 +44,8 @@ def parse_line(line: Line) -> Iterator[Record]:
 
 def parse_block(reader: Reader) -> Iterator[Record]:
     """Yield a `filesystem` observation for each row of a df table; its code is `space` or `inodes`."""
+    if not _HEAD.search(reader.peek() or ""):
+        return
     head = reader.next() or ""
     inodes = "node" in head.lower().replace("filesystem", "")
     blocks = re.search(r"(\d+)(K|M)?-?(?:blocks|块)", head, re.I)

@@ -1,27 +1,37 @@
 """Text in, records out: scan, wake the collectors, read the rules' captures, settle hosts and years.
 
-Memory stays flat: an input is read in blocks of about 4 MB cut at a newline; a block of structured text that is open at
-the cut is carried over to the next one.
+Memory stays flat: an input is read in blocks of about 2 MB cut at a newline; a block of structured text that is open at
+the cut is carried over to the next one. Of a long input, routine lines (steps, transports: what a collector names in
+`ROUTINE`) and the heads of tables are looked for at its beginning, at its end and in a sample between, and go on being
+looked for where tables follow each other. Repeats are thinned out (`collectors.thinning`).
 """
 
 from __future__ import annotations
 
 import io
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import BinaryIO
 
 from collectors.block import Reader
 from collectors.clock import choose_year, is_without_year
+from collectors.encoding import Utf8Stream
+from collectors.identity import normalise_node, normalise_pci
 from collectors.observation import Observation, Record, Relation
 from collectors.prefix import Line, peel
 from collectors.registry import UNEXPLAINED, Registry
 from collectors.scan import Hit, LineCounter, Scanner
+from collectors.thinning import Thinner
 
-BLOCK = 4 << 20  # bytes
+BLOCK = 2 << 20  # bytes
+WHOLE_BLOCKS = 4  # blocks at the beginning and at the end of an input that are scanned with every pattern
+SAMPLED_BLOCKS = 16  # between them, every sixteenth block
+MANY_SHAPES = 100  # heads of tables in a block from which on the next one is scanned with every pattern, too
 MOST_CARRY = 4 << 20  # bytes of an open block that are taken over
+MOST_LINE = 64 << 10  # bytes of one line that a collector gets to see
 MOST_UNEXPLAINED = 2000  # lines of one input that are kept for grouping
 _SAMPLE_LINES = 400
 
@@ -88,22 +98,36 @@ class _Reading:
         self.host = ""  # of the last shell prompt
         self.block_ends: dict[str, int] = {}
         self.open_block: tuple[int, int] | None = None  # offset and line of a block that the cut may have broken
+        self.before_open: tuple[int, int, Counter[str], Counter[str], str] | None = None  # what was counted before it
+        self.thinner = Thinner()
+        self.fresh: list[Record] = []  # of the block that is read
+        self.passed_over = False  # whether some block was not scanned with every pattern
+        self.shapes = 0  # hits of shape patterns in the block
+        self.about: dict[int, Observation] = {}  # by line, what a structure of this block says about an entity there
 
     def run(self) -> Intake:
-        carried, first, counted = b"", 1, False
-        for data, last in _blocks(self.source.stream):
-            if not counted:
-                counted = True
-                if _is_binary(data[:65536]):
-                    self.intake.kind = "binary"
-                    self.intake.notes.append("not text: looked at nothing")
-                    return self.intake
-                data = _decode(data, self.intake)
+        stream = Utf8Stream(self.source.stream)
+        if stream.encoding == "binary":
+            self.intake.kind = "binary"
+            self.intake.notes.append("not text: looked at nothing")
+            return self.intake
+        if stream.encoding != "utf-8":
+            self.intake.notes.append(stream.encoding.upper())
+        carried, first = b"", 1
+        for number, (data, last, near_end) in enumerate(_look_ahead(_blocks(stream), WHOLE_BLOCKS)):
+            if not self.intake.bytes:
                 self._recognise(data)
             self.intake.bytes += len(data)
-            block = carried + data
-            carried, first = self._read_block(block, first, last)
+            if b"\r" in data and b"\r\n" in data:
+                data = data.replace(b"\r\n", b"\n")
+            whole = number < WHOLE_BLOCKS or near_end or number % SAMPLED_BLOCKS == 0 or self.shapes >= MANY_SHAPES
+            carried, first = self._read_block(carried + data, first, last, whole)
         self.intake.lines = first - 1
+        self.intake.records = self.thinner.records()
+        if self.thinner.note():
+            self.intake.notes.append(self.thinner.note())
+        if self.passed_over:
+            self.intake.notes.append("long: routine lines and tables looked for at both ends and in a sample between")
         return self.intake
 
     def _recognise(self, data: bytes) -> None:
@@ -112,25 +136,57 @@ class _Reading:
         if self.intake.kinds:
             self.intake.kind = max(self.intake.kinds, key=lambda kind: (self.intake.kinds[kind], kind))
 
-    def _read_block(self, block: bytes, first: int, last: bool) -> tuple[bytes, int]:
+    def _read_block(self, block: bytes, first: int, last: bool, whole: bool) -> tuple[bytes, int]:
         """Read one block; return the bytes to carry over and the number of the next line."""
         counter = LineCounter(block, first)
-        self.block_ends, self.open_block = {}, None
+        self.block_ends, self.open_block, self.about = {}, None, {}
         folded: list[Observation] = []
         raw_hits: set[tuple[str, int]] = set()
-        mark = len(self.intake.records)
+        self.fresh = []
+        self.passed_over = self.passed_over or not whole
         spans: list[tuple[int, int, str, str]] = []  # first line, last line, source, node of the blocks read so far
-        for hit in self.scanner.find(block):
+        shapes = self.scanner.shapes if whole and not last else frozenset[int]()
+        self.shapes = 0
+        for hit in self.scanner.find(block, whole=whole):
+            if hit.found[0][0] in shapes:
+                self.shapes += 1
             number = counter.at(hit.start)
+            if self._is_settled(hit, spans):
+                continue
             self._read_hit(block, hit, number, last, folded, raw_hits, spans)
-        self.intake.records.extend(self._scan_folded(folded, raw_hits))
-        if self.open_block is not None and not last and len(block) - self.open_block[0] <= MOST_CARRY:
-            offset, line = self.open_block
-            kept = [one for one in self.intake.records[mark:] if one.line < line]
-            self.intake.records[mark:] = kept
+        self.fresh.extend(self._scan_folded(folded, raw_hits))
+        offset, line = self._take_back(len(block)) if not last else (-1, 0)
+        self.thinner.add(self.fresh)
+        if offset >= 0:
             return block[offset:], line
-        total = first + block.count(b"\n") + (1 if last and block and not block.endswith(b"\n") else 0)
+        total = counter.at(len(block)) + (1 if last and block and not block.endswith(b"\n") else 0)
         return b"", total
+
+    def _is_settled(self, hit: Hit, spans: Sequence[tuple[int, int, str, str]]) -> bool:
+        """Count, without a closer look, a line that only looks like an error once enough such lines are kept, and a line
+        inside a structure that has been read already."""
+        if len(hit.found) > 1:
+            return False
+        key = self.scanner.patterns[hit.found[0][0]].key
+        if key == UNEXPLAINED.key:
+            if self.intake.unexplained < MOST_UNEXPLAINED or spans:
+                return False
+            self.intake.unexplained += 1
+            return True
+        if not key.startswith("block:") or hit.start >= self.block_ends.get(self.registry.woken_by(key).__name__, 0):
+            return False
+        self.intake.recognised += 1
+        return True
+
+    def _take_back(self, size: int) -> tuple[int, int]:
+        """Forget what was read of a block that is open at the cut; return its offset (-1: there is none) and line."""
+        if self.open_block is None or self.before_open is None or size - self.open_block[0] > MOST_CARRY:
+            return -1, 0
+        offset, line = self.open_block
+        intake = self.intake
+        self.fresh = [one for one in self.fresh if one.line < line]
+        intake.recognised, intake.unexplained, intake.hosts, intake.kinds, self.host = self.before_open
+        return offset, line
 
     def _read_hit(
         self,
@@ -142,7 +198,7 @@ class _Reading:
         raw_hits: set[tuple[str, int]],
         spans: list[tuple[int, int, str, str]],
     ) -> None:
-        raw = block[hit.start : hit.end].decode("utf-8", "replace").rstrip("\r")
+        raw = block[hit.start : min(hit.end, hit.start + MOST_LINE)].decode("utf-8", "replace").rstrip("\r")
         line = peel(self.source.name, number, raw)
         patterns = self.scanner.patterns
         known, woken = False, ""
@@ -162,7 +218,9 @@ class _Reading:
                 if found:
                     known, woken = True, module.SOURCE
                     records.extend(found)
-        span = next((one for one in reversed(spans) if one[0] <= number <= one[1]), None)
+        parsed = next((one for one in records if isinstance(one, Observation) and one.entity), None)
+        spans[:] = [one for one in spans if number <= one[1]]
+        span = spans[-1] if spans else None
         if line.host:
             self.intake.hosts[line.host] += 1
         node = line.host or (span[3] if span else "") or self.host
@@ -173,11 +231,14 @@ class _Reading:
                 continue
             known = True
             raw_hits.add((pattern.key, number))
-            records.append(_text_hit(pattern.key, groups, line, source, node))
+            records.append(
+                _inherit(_text_hit(pattern.key, groups, line, source, node), parsed or self.about.get(number))
+            )
         for record in records:
-            self.intake.records.append(_complete(record, raw, node))
+            self.fresh.append(_complete(record, raw, node))
             if isinstance(record, Observation) and record.kind == "command":
-                self.host = record.node
+                if record.node or record.attributes.get("prompt") != "#":  # which may as well be a comment
+                    self.host = record.node
                 if record.node:
                     self.intake.hosts[record.node] += 1
         if known:
@@ -188,7 +249,7 @@ class _Reading:
     def _keep_unexplained(self, line: Line, source: str, node: str) -> None:
         self.intake.unexplained += 1
         if self.intake.unexplained <= MOST_UNEXPLAINED:
-            self.intake.records.append(
+            self.fresh.append(
                 Observation(
                     source,
                     "unexplained",
@@ -214,11 +275,13 @@ class _Reading:
     ) -> None:
         reader = Reader(block, hit.start, number, self.source.name, node=self.host, complete=last)
         records = list(module.parse_block(reader))
+        if (reader.at_end or reader.met_end) and not last and self.open_block is None:
+            self.open_block = (hit.start, number)
+            one = self.intake
+            self.before_open = (one.recognised, one.unexplained, one.hosts.copy(), one.kinds.copy(), self.host)
         if reader.offset <= hit.start:
             return
         self.block_ends[module.__name__] = reader.offset
-        if reader.at_end and not last and (self.open_block is None or hit.start < self.open_block[0]):
-            self.open_block = (hit.start, number)
         if reader.node and reader.node != self.host:
             self.intake.hosts[reader.node] += 1
         lines = block[hit.start : reader.offset].split(b"\n")
@@ -228,9 +291,13 @@ class _Reading:
             place = record.line - number
             raw = lines[place].decode("utf-8", "replace").rstrip("\r") if 0 <= place < len(lines) else ""
             record = _complete(record, raw, reader.node)
-            self.intake.records.append(record)
-            if isinstance(record, Observation) and record.line_end > record.line and record.text:
-                folded.append(record)
+            self.fresh.append(record)
+            if isinstance(record, Observation):
+                if record.entity:
+                    self.about.setdefault(record.line, record)
+                quoted = ("''" in raw or "\\" in raw) and record.text not in raw
+                if record.text and (record.line_end > record.line or quoted):
+                    folded.append(record)
 
     def _scan_folded(self, folded: list[Observation], raw_hits: set[tuple[str, int]]) -> Iterator[Record]:
         """Match the rules against messages that were folded over several lines."""
@@ -247,11 +314,21 @@ class _Reading:
                 if any((key, number) in raw_hits for number in range(whole.line, whole.line_end + 1)):
                     continue
                 line = Line(whole.input, whole.line, whole.raw, whole.text, whole.time)
-                found = _text_hit(key, groups, line, whole.source, whole.node)
-                yield replace(found, line_end=whole.line_end, entity=found.entity or whole.entity, raw=whole.raw)
+                found = _inherit(_text_hit(key, groups, line, whole.source, whole.node), whole)
+                yield replace(found, line_end=whole.line_end, raw=whole.raw)
 
 
-def _text_hit(key: str, groups: dict[str, str], line: Line, source: str, node: str) -> Observation:
+def _inherit(hit: Observation, parsed: Observation | None) -> Observation:
+    """Give a hit that names no entity what a collector read on the same line: entity, node, time and attributes."""
+    if parsed is None or hit.entity:
+        return hit
+    return replace(
+        hit, entity=parsed.entity, node=parsed.node or hit.node, time=parsed.time if hit.time is None else hit.time,
+        attributes={**parsed.attributes, **hit.attributes},
+    )  # fmt: skip
+
+
+def _text_hit(key: str, groups: Mapping[str, str], line: Line, source: str, node: str) -> Observation:
     """Make the observation of a rule's pattern: its named groups become attributes, and name the entity."""
     attributes = {**line.labels, **groups}
     if line.rank and "rank" not in attributes:
@@ -267,7 +344,7 @@ def _text_hit(key: str, groups: dict[str, str], line: Line, source: str, node: s
         line.text,
         code=key,
         time=line.time,
-        node=groups.get("node", "") or node,
+        node=normalise_node(groups.get("node", "")) or node,
         entity=name_entity(attributes),
         attributes=attributes,
         raw=line.raw,
@@ -276,7 +353,6 @@ def _text_hit(key: str, groups: dict[str, str], line: Line, source: str, node: s
 
 def name_entity(attributes: dict[str, str]) -> str:
     """Return the entity that captured groups name: a PCI address or UUID before an index, a GPU before its rank."""
-    from collectors.identity import normalise_pci
 
     if attributes.get("pci"):
         return "gpu:" + (normalise_pci(attributes["pci"]) or attributes["pci"])
@@ -306,7 +382,7 @@ def _settle_hosts(intakes: Sequence[Intake]) -> None:
         if len(one.hosts) == 1:
             host = next(iter(one.hosts))
         elif not one.hosts:
-            named = [name for name in known if name and name in one.name.lower()]
+            named = [name for name in known if name and _is_word_of(name, one.name.lower())]
             longest = [name for name in named if not any(name != other and name in other for other in named)]
             host = longest[0] if len(longest) == 1 else ""
             if host:
@@ -315,22 +391,27 @@ def _settle_hosts(intakes: Sequence[Intake]) -> None:
             one.records = [replace(record, node=host) if not record.node else record for record in one.records]
 
 
+def _is_word_of(name: str, text: str) -> bool:
+    """Tell whether `text` has `name` with nothing around it that would make it another: node-1 is not in node-12.log."""
+    return re.search(rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])", text) is not None
+
+
 def _settle_years(intakes: Sequence[Intake], now: float) -> None:
-    """Place times without a year in the latest year that any input shows, else in the year before `now`."""
+    """Place times without a year by the latest time with one that any input shows, else in the year before `now`."""
     times = [
         record.time for one in intakes for record in one.records if not isinstance(record, Relation) and record.time
     ]
-    latest = max((time for time in times if not is_without_year(time)), default=now)
+    latest = max((time for time in times if not is_without_year(time)), default=None)
     for one in intakes:
         one.records = [
-            replace(record, time=choose_year(record.time, latest))
+            replace(record, time=choose_year(record.time, latest, now))
             if not isinstance(record, Relation) and record.time is not None and is_without_year(record.time)
             else record
             for record in one.records
         ]
 
 
-def _blocks(stream: BinaryIO) -> Iterator[tuple[bytes, bool]]:
+def _blocks(stream: Utf8Stream) -> Iterator[tuple[bytes, bool]]:
     """Yield (bytes, whether they are the last) cut at newlines."""
     rest = b""
     while True:
@@ -354,31 +435,15 @@ def _blocks(stream: BinaryIO) -> Iterator[tuple[bytes, bool]]:
         yield data[:cut], False
 
 
-def _is_binary(sample: bytes) -> bool:
-    if sample[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return False
-    control = sum(sample.count(bytes([code])) for code in (*range(9), *range(14, 27)))
-    return len(sample) > 0 and control > 0.05 * len(sample)
-
-
-def _decode(data: bytes, intake: Intake) -> bytes:
-    """Return UTF-8; other encodings are told by a byte order mark or by being valid GB18030 and not UTF-8."""
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        intake.notes.append("UTF-16")
-        return data.decode("utf-16", "replace").encode()
-    if data.startswith(b"\xef\xbb\xbf"):
-        return data[3:]
-    try:
-        data[:65536].decode("utf-8")
-    except UnicodeDecodeError as error:
-        if error.start < min(len(data), 65536) - 4:
-            try:
-                text = data.decode("gb18030")
-            except UnicodeDecodeError:
-                return data
-            intake.notes.append("GB18030")
-            return text.encode()
-    return data
+def _look_ahead(blocks: Iterator[tuple[bytes, bool]], most: int) -> Iterator[tuple[bytes, bool, bool]]:
+    """Add to each block whether it is one of the last `most`."""
+    waiting: deque[tuple[bytes, bool]] = deque()
+    for block in blocks:
+        waiting.append(block)
+        if len(waiting) > most:
+            yield *waiting.popleft(), False
+    for block in waiting:
+        yield *block, True
 
 
 def count_records(intakes: Iterable[Intake]) -> int:

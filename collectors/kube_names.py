@@ -184,3 +184,18 @@ def command_above(data: bytes, offset: int, most: int = 3) -> Command:
         if command.verb:
             return command
     return Command()
+
+
+_DEVICE = re.compile(
+    r"(?:requests\.|limits\.)?(?:nvidia\.com/(?:gpu(?:\.shared)?|mig-[\w.]+|pgpu|[A-Z][\w-]*)|amd\.com/gpu|(?:gpu\.)?intel\.com/\S+|volcano\.sh/v?gpu-number|"
+    r"aliyun\.com/gpu-count|tencent\.com/vcuda-core|huawei\.com/Ascend\S*|cambricon\.com/\w+|run\.ai/gpu\S*)"
+)
+
+
+def is_device(resource: str) -> bool:
+    """Tell whether a resource counts GPUs (or slices of them), unlike memory or cores of a GPU.
+
+    >>> is_device('nvidia.com/gpu'), is_device('nvidia.com/mig-1g.10gb'), is_device('nvidia.com/gpumem'), is_device('cpu')
+    (True, True, False, False)
+    """
+    return _DEVICE.fullmatch(resource) is not None

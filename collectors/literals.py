@@ -1,15 +1,24 @@
-"""Find literals that every match of a regex must contain, so that a multi-pattern scan can look for them alone."""
+"""Find literals that every match of a regex must contain, so that a multi-pattern scan can look for them alone.
+
+How rare a literal is in ordinary logs is estimated from `ordinary.txt`: the four-character pieces that logs of healthy runs
+are full of, each with its occurrences a megabyte (`tests/benchmarks/count_grams.py` counts them).
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 # CPython's own regex parser: private by name, stable in shape from 3.11 to 3.14, and checked against `re` by the tests.
 _parser: Any = re._parser  # type: ignore[attr-defined]
 _MINIMUM = 4
 _MOST_ALTERNATIVES = 24
+GRAM = 4  # characters of a counted piece
+_DIGITS = str.maketrans("123456789", "000000000")
 
 Requirement = tuple[str, ...]  # at least one of these stands in every match
 
@@ -44,8 +53,10 @@ def _walk(items: list[Any]) -> list[Requirement]:
         if name == "LITERAL":
             text += chr(argument)
             continue
+        if name == "AT":  # a place between characters: what stands left and right of it still touches
+            continue
         inner: list[Any] | None = None
-        if name == "SUBPATTERN":
+        if name == "SUBPATTERN" and not argument[1] & re.IGNORECASE:
             inner = list(argument[3])
             if all(str(item[0]) == "LITERAL" for item in inner):
                 text += "".join(chr(item[1]) for item in inner)
@@ -80,3 +91,32 @@ def choose_literals(regex: str, rarity: Callable[[str], float]) -> Requirement |
     if not requirements:
         return None
     return min(requirements, key=lambda one: (sum(rarity(text) for text in one), -min(len(text) for text in one), one))
+
+
+def normalise_digits(text: str) -> str:
+    """Return the text with every digit as 0: digits vary, so pieces are counted without them."""
+    return text.translate(_DIGITS)
+
+
+def estimate_rate(literal: str, *, caseless: bool = False) -> float:
+    """Return at most how often a literal occurs in a megabyte of ordinary logs: the rate of its rarest piece.
+
+    >>> estimate_rate(" NCCL INFO ") > 100, estimate_rate("fallen off the bus")
+    (True, 0.0)
+    """
+    rates = _table(caseless)
+    text = normalise_digits(literal.lower() if caseless else literal)
+    return min((rates.get(text[at : at + GRAM], 0.0) for at in range(len(text) - GRAM + 1)), default=0.0)
+
+
+@cache
+def _table(caseless: bool) -> Mapping[str, float]:
+    """Return the occurrences a megabyte of each piece that ordinary logs are full of."""
+    rates: dict[str, float] = defaultdict(float)
+    for line in Path(__file__).with_name("ordinary.txt").read_text("ascii").splitlines():
+        rate, _, grams = line.partition("\t")
+        if caseless:
+            grams = grams.lower()
+        for at in range(0, len(grams), GRAM):
+            rates[grams[at : at + GRAM]] += float(rate)
+    return dict(rates)

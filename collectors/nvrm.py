@@ -94,10 +94,12 @@ def parse_line(line: Line) -> Iterator[Record]:
 
 def parse_block(reader: Reader) -> Iterator[Record]:
     """Yield the one observation of a message that runs over several `NVRM: ` lines, and nothing when it is cut short."""
-    first, raw = reader.number, reader.next()
-    line = peel(reader.input, first, (raw or "")[:2000])
+    begin, first, raw = reader.place(), reader.number, reader.next() or ""
+    line = peel(reader.input, first, raw[:2000])
+    if "#012" in raw:  # the whole message in one line of syslog: `parse_line` reads it
+        reader.back(begin)
+        return
     parts = [line.text]
-    start = reader.place()
     for _ in range(_MOST_LINES):
         following = reader.peek()
         if following is None or "NVRM: " not in following or any(re.search(head, following) for head in HEADS) or "Xid" in following:
@@ -120,7 +122,7 @@ def parse_block(reader: Reader) -> Iterator[Record]:
             if match and words in whole:
                 yield _observe(line, kind, "not-responding" if kind == "gpu_fallen" else "unsupported", {"pci": match[1]}, whole, last)
                 return
-        reader.back(start)
+        reader.back(begin)
 
 
 def _pci(text: str) -> str:

@@ -1,7 +1,8 @@
 """Take launcher, logger and transport prefixes off a line and keep what they tell: time, host, rank, program.
 
 Prefixes nest (`[1,3]<stdout>:[rank3]:[E1026 04:01:29.5 ProcessGroupNCCL.cpp:683] ...`), so they are peeled one by one.
-Forms: docs of util-linux dmesg, systemd journalctl, klog, Open MPI `--tag-output`, Slurm `srun -l`, torchrun, Ray, CRI.
+Forms: docs of util-linux dmesg, systemd journalctl, klog, Open MPI `--tag-output`, Slurm `srun -l`, torchrun, Ray, CRI,
+vLLM, SGLang.
 """
 
 from __future__ import annotations
@@ -35,7 +36,12 @@ class Line:
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _ISO = r"\d{4}[-/]\d\d[-/]\d\d[T _]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|[+-]\d\d:?\d\d))?"
 _SYSLOG_TIME = r"(?:[A-Z][a-z]{2} +\d{1,2}|\d{1,2}月 +\d{1,2}) \d\d:\d\d:\d\d(?:\.\d+)?"
+_ISO_ZONE = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?[+-]\d\d:?\d\d"  # as rsyslog and journalctl write it
 _HOST = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
+_PROGRAM = r"[A-Za-z0-9_./@()-]+?"
+_SURE_PROGRAM = rf"(?P<program>kernel(?=: )|{_PROGRAM}(?=\[\d+\]: ))"
+# Where a logger's own lines put a level, and syslog a host.
+_NO_LEVEL = r"(?!(?i:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRITICAL|CRIT|ALERT|FATAL|PANIC|EXCEPTION)[ :\[])"
 
 
 def _set_time(line: Line, seconds: float | None) -> None:
@@ -83,6 +89,11 @@ def _klog(line: Line, match: re.Match[str]) -> None:
     line.program = line.program or (match["file"] or "")
 
 
+def _monthday(line: Line, match: re.Match[str]) -> None:
+    _set_time(line, parse_klog(f"{match[2]}{match[3]} {match[4]}"))
+    line.level = match[1][0]
+
+
 def _iso(line: Line, match: re.Match[str]) -> None:
     _set_time(line, parse_iso(match[1]))
 
@@ -115,7 +126,11 @@ _PREFIXES: tuple[tuple[re.Pattern[str], Callable[[Line, re.Match[str]], None]], 
     for pattern, handle in (
         # syslog and journalctl: time, host, program[pid]
         (
-            rf"(?:\S+:)?(?P<time>{_SYSLOG_TIME}|{_ISO}) (?P<host>{_HOST}) (?P<program>[A-Za-z0-9_./@()-]+?)(?:\[\d+\])?: ?",
+            rf"(?:\S+:)?(?P<time>{_SYSLOG_TIME}|{_ISO_ZONE}) {_NO_LEVEL}(?P<host>{_HOST}) (?P<program>{_PROGRAM})(?:\[\d+\])?: ?",
+            _syslog,
+        ),
+        (  # such a time stands in front of any sentence as well, so it takes more to make the next word a host
+            rf"(?:\S+:|[A-Z][a-z]{{2}} )?(?P<time>{_ISO})(?: [A-Z]{{3,4}})? {_NO_LEVEL}(?P<host>{_HOST}) {_SURE_PROGRAM}(?:\[\d+\])?: ?",
             _syslog,
         ),
         (r"(?:<\d{1,3}>)?\[ *(\d{1,9}\.\d{6})\] ?(?:\[ *[TC]\d+\] ?)?", _uptime),
@@ -133,8 +148,13 @@ _PREFIXES: tuple[tuple[re.Pattern[str], Callable[[Line, re.Match[str]], None]], 
         (r"\(([A-Za-z_][\w.:<>]*)(?: \w+)*,? pid=\d+(?:, ip=(?P<ip>[\d.]+))?\) ?", _actor),
         (r"\[pod/([\w.-]+)/[\w.-]+\] ", _pod),
         (r"(\d{1,5}): (?=\S)", _rank),
-        (rf"\[({_ISO})\] (?=\S)", _iso),
+        (rf"\[({_ISO})(?: [A-Z]P\d+)*\] (?=\S)", _iso),
+        (
+            r"(DEBUG|INFO|WARNING|ERROR|CRITICAL) (\d\d)-(\d\d) (\d\d:\d\d:\d\d) (?:\[[\w./-]+:\d+\]|[\w./-]+:\d+\]) ?",
+            _monthday,
+        ),
         (rf"({_ISO}):? (?=\S)", _iso),
+        (rf"({_SYSLOG_TIME}(?: \d{{4}})?) (?=\S)", lambda line, match: _set_time(line, parse_syslog(match[1]))),
         (r"(kernel): ", _program),
         (rf"({_HOST}): (?:kern|user): \w+: ", _host),
     )

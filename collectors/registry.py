@@ -4,7 +4,8 @@ A collector is a module with these names:
 
 - `SOURCE`: its source kind (several modules may serve one source); `LAYERS`: the layers of the taxonomy that its text lets one judge.
 - `SIGNATURES`: regexes that mark ordinary lines of this source (used on a sample of the input, to say what it is).
-- `ANCHORS` and `parse_line(line)`: regexes of lines that carry facts, and the parser of one such line; or
+- `ANCHORS` and `parse_line(line)`: regexes of lines that carry facts, and the parser of one such line;
+- `ROUTINE`: those of the anchors whose lines come by the thousand in healthy runs; of a long input only a sample is read; or
 - `HEADS` and `parse_block(reader)`: regexes of the line that opens a block, and the parser that reads on from there.
 
 To add a source: one module, one sample log under `fixtures/logs/<source>/`, one line in `COLLECTORS`.
@@ -19,13 +20,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from types import ModuleType
 
-from collectors import kernel, shell
+from collectors import container_runtime, cuda_oom, dcgm, etcd, host_limits, host_load, host_processes, host_space, infiniband, interfaces, ipmi, kernel, kube_describe, kube_events, kube_jsonpath, kube_objects, kube_scheduler, kube_tables, kubelet, lspci, mlx5, nccl, nvidia_query, nvidia_smi, nvrm, oom, prometheus, scheduling_messages, series, serving, shell, slurm, slurm_tables, stacks, steps, storage, training, training_phases, triton, weights
 from collectors.block import Reader
 from collectors.observation import Record
 from collectors.prefix import Line, peel
 from collectors.scan import Pattern
 
-COLLECTORS: tuple[ModuleType, ...] = (kernel, shell)
+COLLECTORS: tuple[ModuleType, ...] = (kernel, shell, oom, host_limits, host_load, host_processes, host_space, series, stacks, steps, storage, serving, triton, kubelet, container_runtime, etcd, slurm, slurm_tables, nvrm, nvidia_smi, nvidia_query, prometheus, dcgm, ipmi, lspci, nccl, training, training_phases, mlx5, infiniband, interfaces, kube_events, kube_jsonpath, kube_tables, kube_describe, kube_objects, kube_scheduler, cuda_oom, weights, scheduling_messages)
 
 UNEXPLAINED = Pattern(
     "unexplained",
@@ -52,7 +53,8 @@ class Registry:
                 for number, regex in enumerate(getattr(module, name, ())):
                     key = f"{form}:{module.__name__.rpartition('.')[2]}:{number}"
                     self._by_key[key] = module
-                    found.append(Pattern(key, regex, capture=False))
+                    routine = regex in getattr(module, "ROUTINE", ())
+                    found.append(Pattern(key, regex, capture=False, routine=routine))
         return found
 
     def woken_by(self, key: str) -> ModuleType:

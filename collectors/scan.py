@@ -7,20 +7,20 @@ and an RE2 set, give the same hits; a conformance test holds them to it.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, Protocol
 
-from collectors.literals import choose_literals
+from collectors.literals import choose_literals, estimate_rate, find_required_literals
 
 WINDOW = 8192  # bytes of a line that a pattern may look at, centred on where the scan met it
-_COMMON = (  # literals that ordinary logs are full of, so that a pattern is better found by another part of it
-    "NCCL INFO", "NCCL", "NVRM", "mlx5_core", "pcieport", "kernel", "error", "failed", "node(s)", "nodes are available",
-    "python", "torch", "rank", "nvidia", "GPU", "http", "INFO", "WARN", "Warning", "Normal", "status", "from", "with",
-    "process", "timeout", "device", "Error", "Failed", "worker", "message", "container", "Exception", "unable to",
-)  # fmt: skip
-
+_COMMON = (
+    25.0  # occurrences a megabyte of ordinary logs from which on a literal is looked for with the rest of its pattern
+)
+_LOOKS_AROUND = re.compile(r"\(\?<?[=!]")  # what no linear-time engine takes
 _SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}]")  # not a blank: RE2 refuses an escaped one
 
 
@@ -28,7 +28,8 @@ _SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}]")  # not a blank: RE2 refuses an esc
 class Pattern:
     """A regex to look for. Without `capture` a hit only marks the line (a collector's own parser decides).
 
-    `trusted` patterns (shipped) capture with `re`; others (a user's) with RE2, in time linear in the line.
+    `trusted` patterns (shipped) capture with `re`; others (a user's) with RE2, in time linear in the line. Lines of a
+    `routine` pattern come by the thousand in healthy runs, so that the intake may pass over some of them.
     """
 
     key: str
@@ -36,6 +37,7 @@ class Pattern:
     anchor: str | None = None
     capture: bool = True
     trusted: bool = True
+    routine: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class Hit:
 
     start: int
     end: int
-    found: tuple[tuple[int, dict[str, str]], ...]  # (index of the pattern, its named groups)
+    found: tuple[tuple[int, Mapping[str, str]], ...]  # (index of the pattern, its named groups)
 
 
 class Engine(Protocol):
@@ -53,33 +55,57 @@ class Engine(Protocol):
     def find(self, block: bytes) -> list[tuple[int, int]]: ...
 
 
+_FLAGS = re.compile(r"\(\?([aims]+)\)")
+
+
 def _is_caseless(regex: str) -> bool:
-    return regex.startswith("(?i)")
-
-
-def _rarity(literal: str) -> float:
-    penalty = 1000.0 if any(literal.strip() in common for common in _COMMON) else 0.0
-    return penalty + 100.0 / len(literal)
+    flags = _FLAGS.match(regex)
+    return flags is not None and "i" in flags[1]
 
 
 def _expressions(pattern: Pattern) -> list[tuple[str, bool]]:
     """Return what the automaton looks for: (regex, caseless) for each alternative."""
     if pattern.anchor is not None:
         return [(_strip_names(pattern.anchor), _is_caseless(pattern.anchor))]
-    literals = choose_literals(pattern.regex, _rarity)
     caseless = _is_caseless(pattern.regex)
-    if literals and all(text.isascii() or not caseless for text in literals):
+    rarity = partial(estimate_rate, caseless=caseless)
+    literals = choose_literals(pattern.regex, rarity)
+    usable = literals is not None and all(text.isascii() or not caseless for text in literals)
+    rare = literals is not None and sum(rarity(text) for text in literals) < _COMMON
+    if literals and usable and (rare or _LOOKS_AROUND.search(pattern.regex)):
         return [(_SPECIAL.sub(r"\\\g<0>", text), caseless) for text in literals]
-    return [(_trim(_strip_names(pattern.regex)), caseless)]
+    return [(_loosen(_trim(_strip_names(pattern.regex))), caseless)]
+
+
+def _gather(patterns: Sequence[Pattern]) -> dict[tuple[str, bool], list[int]]:
+    """Return each expression once, with the patterns it is a candidate for."""
+    gathered: dict[tuple[str, bool], list[int]] = {}
+    for index, pattern in enumerate(patterns):
+        for expression in dict.fromkeys(_expressions(pattern)):
+            gathered.setdefault(expression, []).append(index)
+    return gathered
 
 
 def _strip_names(regex: str) -> str:
-    return re.sub(r"\(\?P<\w+>", "(?:", regex).removeprefix("(?i)")
+    """Return the regex without names of groups, and without flags at its start: only `i` matters to a single line."""
+    flags = _FLAGS.match(regex)
+    return re.sub(r"\(\?P<\w+>", "(?:", regex[flags.end() :] if flags else regex)
+
+
+def _loosen(regex: str) -> str:
+    """Let bounded repeats be endless: an automaton counts dearly, and the pattern itself decides afterwards."""
+    return re.sub(
+        r"(?<!\\)\{(\d+),(\d+)\}", lambda match: match[0] if int(match[2]) < 10 else f"{{{match[1]},}}", regex
+    )
 
 
 def _trim(regex: str) -> str:
     """Drop a tail that a search does not need: it would call back once for each byte."""
-    return re.sub(r"(?:\.[*+]\??\$?|\$)$", "", regex) or regex
+    tail = re.search(r"(?<!\\)(?:\\\\)*(\.[*+]\??\$?|\$)$", regex)
+    if tail is None:
+        return regex
+    rest = regex[: tail.start(1)]
+    return regex if re.search(rest, "") else rest  # what is left must not be found everywhere
 
 
 class HyperscanEngine:
@@ -88,21 +114,26 @@ class HyperscanEngine:
     def __init__(self, patterns: Sequence[Pattern], blob: bytes | None = None) -> None:
         import hyperscan
 
-        flags = hyperscan.HS_FLAG_MULTILINE
         if blob is not None:
-            self._database = hyperscan.loadb(blob, hyperscan.HS_MODE_BLOCK)
+            head, _, body = blob.partition(b"\n")
+            self._members: list[list[int]] = json.loads(head)
+            if not all(0 <= index < len(patterns) for members in self._members for index in members):
+                raise ValueError("a database of other patterns")
+            self._database = hyperscan.loadb(body, hyperscan.HS_MODE_BLOCK)
             self._database.scratch = hyperscan.Scratch(self._database)
             self._dump = blob
             return
-        expressions, ids, all_flags = [], [], []
-        for index, pattern in enumerate(patterns):
-            for regex, caseless in _expressions(pattern):
-                expressions.append(regex.encode())
-                ids.append(index)
-                all_flags.append(flags | (hyperscan.HS_FLAG_CASELESS if caseless else 0))
+        gathered = _gather(patterns)
+        self._members = list(gathered.values())
+        flags = [
+            hyperscan.HS_FLAG_MULTILINE | (hyperscan.HS_FLAG_CASELESS if caseless else 0) for _, caseless in gathered
+        ]
+        expressions = [regex.encode() for regex, _ in gathered]
         self._database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-        self._database.compile(expressions=expressions, ids=ids, elements=len(ids), flags=all_flags)
-        self._dump = bytes(hyperscan.dumpb(self._database))
+        self._database.compile(
+            expressions=expressions, ids=list(range(len(expressions))), elements=len(expressions), flags=flags
+        )
+        self._dump = json.dumps(self._members).encode() + b"\n" + bytes(hyperscan.dumpb(self._database))
 
     def dump(self) -> bytes:
         """Return the compiled database; bound to the engine's version and the processor, so reload may fail."""
@@ -110,13 +141,19 @@ class HyperscanEngine:
 
     def find(self, block: bytes) -> list[tuple[int, int]]:
         """Return (offset, pattern index) pairs in no promised order."""
-        events: list[tuple[int, int]] = []
-        append = events.append
+        met: list[tuple[int, int]] = []
+        append = met.append
 
-        def meet(index: int, start: int, end: int, flags: int, context: Any) -> None:
-            append((end - 2 if block[end - 1] == 10 and end > 1 else end - 1, index))  # a match may swallow the newline
+        def meet(number: int, start: int, end: int, flags: int, context: Any) -> None:
+            append((end - 1, number))
 
         self._database.scan(block, match_event_handler=meet)
+        members = self._members
+        events: list[tuple[int, int]] = []
+        for offset, number in met:
+            if block[offset] == 10 and offset > 0:  # a match may swallow the newline
+                offset -= 1
+            events.extend([(offset, index) for index in members[number]])
         return events
 
 
@@ -130,16 +167,15 @@ class Re2Engine:
         options.max_mem = 256 << 20
         options.log_errors = False
         options.encoding = re2.Options.Encoding.LATIN1
-        self._ids: list[int] = []
-        self._single: list[Any] = []
+        self._members: list[list[int]] = []
         self._set = re2.Set.SearchSet(options)
-        for index, pattern in enumerate(patterns):
-            for regex, caseless in _expressions(pattern):
-                expression = (("(?i)" if caseless else "") + regex).encode()
-                if self._set.Add(expression) < 0:
-                    raise ValueError(f"RE2 refuses the pattern of {pattern.key}: {regex}")
-                self._ids.append(index)
-                self._single.append(re2.compile(expression, options))
+        for (regex, caseless), members in _gather(patterns).items():
+            expression = (("(?i)" if caseless else "") + regex).encode()
+            try:
+                self._set.Add(expression)
+            except re2.error as error:
+                raise ValueError(f"RE2 refuses the pattern of {patterns[members[0]].key}: {regex}") from error
+            self._members.append(members)
         self._set.Compile()
 
     def find(self, block: bytes) -> list[tuple[int, int]]:
@@ -148,11 +184,7 @@ class Re2Engine:
         position = 0
         for line in block.split(b"\n"):
             for matched in self._set.Match(line) or ():
-                place = position
-                if len(line) > WINDOW:  # the set tells that a line matches, not where
-                    found = self._single[matched].search(line)
-                    place += found.end() if found else 0
-                events.append((place, self._ids[matched]))
+                events.extend([(position, index) for index in self._members[matched]])
             position += len(line) + 1
         return events
 
@@ -168,7 +200,10 @@ def choose_engine(patterns: Sequence[Pattern], blob: bytes | None = None) -> Hyp
             return HyperscanEngine(patterns, blob)
         except (hyperscan.error, ValueError, TypeError):
             pass
-    return HyperscanEngine(patterns)
+    try:
+        return HyperscanEngine(patterns)
+    except hyperscan.error:  # a pattern that is too large for it, say
+        return Re2Engine(patterns)
 
 
 class Scanner:
@@ -177,55 +212,120 @@ class Scanner:
     def __init__(self, patterns: Sequence[Pattern], engine: Engine | None = None) -> None:
         self.patterns = tuple(patterns)
         self.engine = engine if engine is not None else choose_engine(self.patterns)
-        self._compiled: dict[int, Any] = {}
+        self._decided: list[Any] = [None] * len(self.patterns)  # what decides: (search, captures anything), once needed
+        self._finders: dict[int, Any] = {}  # what finds a pattern's places in a long line, once needed
 
-    def find(self, block: bytes) -> Iterator[Hit]:
-        """Yield the hit lines of a block in order. The block should end at the end of a line."""
-        events = self.engine.find(block)
+    def find(self, block: bytes, *, whole: bool = True) -> Iterator[Hit]:
+        """Yield the hit lines of a block in order; unless `whole`, without those of routine and of shape patterns.
+
+        The block should end at the end of a line.
+        """
+        if whole:
+            events = self.engine.find(block)
+        else:
+            engine, places = self._quiet
+            events = [(offset, places[index]) for offset, index in engine.find(block)]
         events.sort()
-        start, end = 0, -1
-        candidates: dict[int, int] = {}
-        for offset, index in events:
-            if offset > end:
-                if candidates:
-                    yield from self._decide(block, start, end, candidates)
-                    candidates = {}
-                start = block.rfind(b"\n", 0, offset) + 1
-                end = block.find(b"\n", offset)
-                end = len(block) if end < 0 else end
-            candidates.setdefault(index, offset)
-        if candidates:
-            yield from self._decide(block, start, end, candidates)
+        decided, decide = self._decided, self._decide
+        place, most = 0, len(events)
+        while place < most:
+            offset, index = events[place]
+            start = block.rfind(b"\n", 0, offset) + 1
+            end = block.find(b"\n", offset)
+            if end < 0:
+                end = len(block)
+            candidates = {index: offset}
+            place += 1
+            while place < most and events[place][0] <= end:
+                offset, index = events[place]
+                place += 1
+                if index not in candidates:
+                    candidates[index] = offset
+            line = block[start:end]
+            found: list[tuple[int, Mapping[str, str]]] = []
+            for index in sorted(candidates) if len(candidates) > 1 else candidates:
+                search, captures = decided[index] or decide(index)
+                if search is None:
+                    found.append((index, _NOTHING))
+                    continue
+                match = search(line) if end - start <= WINDOW else self._search_long(index, line)
+                if match is None:
+                    continue
+                if captures:
+                    groups = match.groupdict()
+                    found.append(
+                        (index, {_text(name): _text(groups[name]) for name in groups if groups[name] is not None})
+                    )
+                else:
+                    found.append((index, _NOTHING))
+            if found:
+                yield Hit(start, end, tuple(found))
 
-    def _decide(self, block: bytes, start: int, end: int, candidates: dict[int, int]) -> Iterator[Hit]:
-        found: list[tuple[int, dict[str, str]]] = []
-        for index in sorted(candidates):
-            if not self.patterns[index].capture:
-                found.append((index, {}))
-                continue
-            low, high = start, end
-            if end - start > WINDOW:
-                low = max(start, candidates[index] - WINDOW // 2)
-                high = min(end, low + WINDOW)
-            match = self._compile(index).search(block[low:high])
+    def _search_long(self, index: int, line: bytes) -> Any:
+        """Search a long line in windows around the places that the scan looks for; the match, or None."""
+        finder = self._finders.get(index)
+        if finder is None:
+            expressions = [
+                f"(?i:{text})" if caseless else f"(?:{text})" for text, caseless in _expressions(self.patterns[index])
+            ]
+            finder = self._finders[index] = _compile_linear("|".join(expressions))
+        search, _ = self._decided[index]
+        place = 0
+        while (met := finder.search(line, place)) is not None:
+            low = max(0, met.start() - WINDOW // 2)
+            match = search(line[low : low + WINDOW])
             if match is not None:
-                groups = match.groupdict()
-                found.append((index, {name: _text(value) for name, value in groups.items() if value is not None}))
-        if found:
-            yield Hit(start, end, tuple(found))
+                return match
+            place = met.start() + WINDOW // 4
+        return None
 
-    def _compile(self, index: int) -> Any:
-        compiled = self._compiled.get(index)
-        if compiled is None:
-            pattern = self.patterns[index]
-            if pattern.trusted:
-                compiled = re.compile(pattern.regex.encode())
-            else:
-                import re2
+    @cached_property
+    def shapes(self) -> frozenset[int]:
+        """The patterns that no literal finds: the shape of a table's head or of a prompt.
 
-                compiled = re2.compile(pattern.regex.encode())
-            self._compiled[index] = compiled
-        return compiled
+        They are few and cost more than all others together.
+        """
+        return frozenset(
+            index
+            for index, pattern in enumerate(self.patterns)
+            if not pattern.capture and pattern.anchor is None and not find_required_literals(pattern.regex)
+        )
+
+    @cached_property
+    def _quiet(self) -> tuple[Engine, list[int]]:
+        """An engine without routine and shape patterns, and the place of each of its patterns among all."""
+        places = [
+            index for index, pattern in enumerate(self.patterns) if not pattern.routine and index not in self.shapes
+        ]
+        quiet = [self.patterns[index] for index in places]
+        return (Re2Engine(quiet) if isinstance(self.engine, Re2Engine) else choose_engine(quiet)), places
+
+    def _decide(self, index: int) -> tuple[Any, bool]:
+        """Return the search that decides on a candidate of a pattern, None when the engine's word is enough."""
+        pattern = self.patterns[index]
+        if not pattern.capture and pattern.anchor == pattern.regex:
+            search, captures = None, False
+        elif pattern.trusted:
+            compiled = re.compile(pattern.regex.encode())
+            search, captures = compiled.search, pattern.capture and bool(compiled.groupindex)
+        else:
+            compiled = _compile_linear(pattern.regex)
+            search, captures = compiled.search, pattern.capture and bool(compiled.groupindex)
+        self._decided[index] = (search, captures)
+        return search, captures
+
+
+def _compile_linear(regex: str) -> Any:
+    """Compile for RE2 so that it works on bytes as `re` does."""
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    options.encoding = re2.Options.Encoding.LATIN1
+    return re2.compile(regex.encode(), options)
+
+
+_NOTHING: Mapping[str, str] = {}  # what a pattern without named groups captures
 
 
 def _text(value: bytes | str) -> str:

@@ -22,20 +22,27 @@ from collectors.prefix import Line
 SOURCE = "shell"
 LAYERS: tuple[str, ...] = ()
 ANCHORS = (
-    r"^\[?(?:[\w.-]+@)?[A-Za-z][\w.-]*[: ][~/][^#$%>]{0,80}[#$%] ",
-    r"^\[?[\w.-]+@[\w.-]+[: ][^#$%>]{0,80}[#$%] ",
+    r"^\[?(?:[\w.-]+@)?[A-Za-z][\w.-]*[: ][~/][^#$%>]{0,80}(?:[#$]|[^0-9]%) ",
+    r"^\[?[\w.-]+@[\w.-]+[: ][^#$%>]{0,80}(?:[#$]|[^0-9]%) ",
     r"^[\w.-]*\d[\w.-]*[#$] \w",
-    r"^\+? ?[$#] (?:sudo )?\w",
+    r"^\+? ?[$#] (?:sudo )?[\w./~(]",
     r"^==> .* <==$",
 )
-_PROMPT = re.compile(r"^\[?(?:[\w.-]+@)?(?P<host>[A-Za-z0-9][\w.-]*)(?:[: ][^#$%>]{0,80}?)?\]?[#$%] (?P<command>\S.*)$")
-_PLAIN = re.compile(r"^\+? ?[$#] (?P<command>\S.*)$")
-_SSH = re.compile(r"(?:^|\s)(?:ssh|pdsh -w|oc debug node/)\s*(?:-\S+ )*(?:[\w-]+@)?(?P<host>[A-Za-z][\w.-]*)\s+\S")
+_PROMPT = re.compile(
+    r"^\[?(?:[\w.-]+@)?(?P<host>[A-Za-z0-9][\w.-]*)(?:[: ][^#$%>]{0,80}?)?\]?(?:[#$]|(?<!\d)%) (?P<command>\S.*)$"
+)
+_PLAIN = re.compile(r"^\+? ?(?P<prompt>[$#]) (?P<command>\S.*)$")
+_SSH = re.compile(
+    r"(?:^|\s)(?:ssh|pdsh -w|oc debug node/)\s*(?:-[bcDEeFIiJLlmOopQRSWw] ?[^\s-]\S* |-\S+ )*(?:[\w-]+@)?(?P<host>[A-Za-z][\w.-]*)\s+\S"
+)
 _NOT_HOSTS = frozenset({"root", "user", "bash", "sh", "localhost", "ubuntu", "master", "base"})
 
 
 def parse_line(line: Line) -> Iterator[Observation]:
-    """Yield a `command` observation; its node is the prompt's host ("" when the prompt has none)."""
+    """Yield a `command` observation; its node is the prompt's host ("" when the prompt has none).
+
+    A lone `#` is kept as the attribute `prompt`: the line may be a comment in a file.
+    """
     match = _PROMPT.match(line.raw) if "==>" not in line.raw[:4] else None
     plain = _PLAIN.match(line.raw)
     if plain:
@@ -58,5 +65,5 @@ def parse_line(line: Line) -> Iterator[Observation]:
         command,
         code=command.split()[0].rpartition("/")[2],
         node=host,
-        attributes={"command": command[:400]},
+        attributes={"command": command[:400], **({"prompt": "#"} if plain and plain["prompt"] == "#" else {})},
     )

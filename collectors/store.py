@@ -8,7 +8,7 @@ ClickHouse runs too.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,9 @@ CREATE TABLE IF NOT EXISTS samples (
     entity VARCHAR, labels VARCHAR);
 CREATE TABLE IF NOT EXISTS relations (
     batch VARCHAR, input VARCHAR, line BIGINT, upper VARCHAR, lower VARCHAR, how VARCHAR, node VARCHAR);
+CREATE TABLE IF NOT EXISTS reports (
+    id VARCHAR, received DOUBLE, face VARCHAR, language VARCHAR, twin VARCHAR, outcome VARCHAR, body VARCHAR);
+CREATE TABLE IF NOT EXISTS notifications (id VARCHAR, received DOUBLE, body VARCHAR);
 """
 _OBSERVATION = (
     "input",
@@ -87,6 +90,7 @@ class Store:
             if version is None or version[0] is None:
                 connection.execute("INSERT INTO meta VALUES (?)", [SCHEMA_VERSION])
             elif version[0] > SCHEMA_VERSION:
+                connection.close()
                 raise StoreError(
                     f"{path}: written by a newer faultwalk (schema {version[0]}, this one knows {SCHEMA_VERSION})"
                 )
@@ -129,9 +133,7 @@ class Store:
         try:
             self._insert("observations", batch, _OBSERVATION, [_observation_row(one) for one in observations])
             self._insert("samples", batch, _SAMPLE, [_sample_row(one) for one in samples])
-            self._insert(
-                "relations", batch, _RELATION, [(r.input, r.line, r.upper, r.lower, r.how, r.node) for r in relations]
-            )
+            self._insert("relations", batch, _RELATION, [_relation_row(one) for one in relations])
             for row in inputs:
                 self._connection.execute(
                     "INSERT INTO inputs VALUES (?, ?, ?, ?, ?, ?)",
@@ -163,6 +165,17 @@ class Store:
             f"INSERT INTO {table} (batch, {', '.join(names)}) SELECT ?, {', '.join(names)} FROM arrow", [batch]
         )
 
+    def execute(self, *statements: tuple[str, Sequence[Any]]) -> None:
+        """Run writing statements in one transaction: on return they are on disk."""
+        self._connection.execute("BEGIN")
+        try:
+            for sql, parameters in statements:
+                self._connection.execute(sql, list(parameters))
+            self._connection.execute("COMMIT")
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Run a reading query."""
         return self._connection.execute(sql, list(parameters)).fetchall()
@@ -170,15 +183,30 @@ class Store:
 
 def _observation_row(one: Observation) -> tuple[Any, ...]:
     return (
-        one.input, one.line, one.line_end, one.time, one.source, one.kind, one.code, one.node, one.entity,
-        json.dumps(dict(one.attributes), ensure_ascii=False, sort_keys=True), _clean(one.text), _clean(one.raw),
+        _clean(one.input), one.line, one.line_end, one.time, one.source, one.kind, _clean(one.code), _clean(one.node),
+        _clean(one.entity), _join(one.attributes), _clean(one.text), _clean(one.raw),
     )  # fmt: skip
 
 
 def _sample_row(one: Sample) -> tuple[Any, ...]:
-    labels = json.dumps(dict(one.labels), ensure_ascii=False, sort_keys=True)
-    return (one.input, one.line, one.time, one.source, one.metric, one.value, one.node, one.entity, labels)
+    return (
+        _clean(one.input), one.line, one.time, one.source, _clean(one.metric), one.value, _clean(one.node),
+        _clean(one.entity), _join(one.labels),
+    )  # fmt: skip
+
+
+def _relation_row(one: Relation) -> tuple[Any, ...]:
+    return (_clean(one.input), one.line, _clean(one.upper), _clean(one.lower), one.how, _clean(one.node))
+
+
+def _join(attributes: Mapping[str, str]) -> str:
+    return _encodable(json.dumps(dict(attributes), ensure_ascii=False, sort_keys=True)) if attributes else "{}"
 
 
 def _clean(text: str) -> str:
-    return text[:_MOST_TEXT].replace("\x00", "\ufffd")
+    return _encodable(text[:_MOST_TEXT]).replace("\x00", "\ufffd")
+
+
+def _encodable(text: str) -> str:
+    """Return text without lone surrogates, which JSON inside a log can spell and UTF-8 can't."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()

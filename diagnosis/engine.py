@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -11,10 +12,10 @@ from collectors.registry import UNEXPLAINED, Registry
 from collectors.scan import Engine, Scanner
 from collectors.store import InputRow, Store
 from diagnosis.analyses import derive_all
-from diagnosis.facts import add_queries, load_facts
+from diagnosis.facts import Facts, add_queries, load_facts
 from diagnosis.graph import build_graph
 from diagnosis.hypotheses import propose
-from diagnosis.model import LAYERS, InputPart, Language, Report
+from diagnosis.model import LAYERS, Hypothesis, InputPart, Language, Report
 from diagnosis.ranking import rank
 from diagnosis.report import Context, build_report
 from diagnosis.rulebook import Rulebook
@@ -48,13 +49,29 @@ def triage(
     batch: str = "triage",
     since: float | None = None,
     until: float | None = None,
+    nodes: Sequence[str] | None = None,
+    entities: Sequence[str] = (),
+    complaints: Sequence[str] = (),
 ) -> Report:
-    """Read inputs and diagnose them: in memory, or kept in `store` under `batch`."""
+    """Read inputs and diagnose them: in memory, or kept in `store` under `batch`.
+
+    `complaints` are symptoms that the reader states, whether or not a line shows them.
+    """
     kept = store if store is not None else Store.open()
     try:
         intakes = take_in(inputs, knowledge, kept, now=now, batch=batch)
         return diagnose(
-            kept, knowledge, now=now, language=language, intakes=intakes, batches=[batch], since=since, until=until
+            kept,
+            knowledge,
+            now=now,
+            language=language,
+            intakes=intakes,
+            batches=[batch],
+            since=since,
+            until=until,
+            nodes=nodes,
+            entities=entities,
+            complaints=complaints,
         )
     finally:
         if store is None:
@@ -79,56 +96,83 @@ def diagnose(
     batches: Sequence[str] | None = None,
     since: float | None = None,
     until: float | None = None,
+    nodes: Sequence[str] | None = None,
+    entities: Sequence[str] = (),
+    complaints: Sequence[str] = (),
 ) -> Report:
-    """Diagnose what the store keeps of a window."""
+    """Diagnose what the store keeps of a window; `nodes` and `entities` narrow it as in `load_facts`."""
     rulebook = knowledge.rulebook
-    facts = load_facts(store, batches=batches, since=since, until=until)
+    facts = load_facts(store, batches=batches, since=since, until=until, nodes=nodes, entities=entities)
+    parts = _inputs(intakes) if intakes else _kept_inputs(store, facts, batches, whole=nodes is None)
+    looked_at = _looked_at(store, knowledge.registry, intakes, batches, None if nodes is None else facts)
     add_queries(facts, store, rulebook)
     derive_all(facts)
     causes, symptoms = propose(facts, rulebook, language=language)
+    seen = {one.id for one in symptoms}
+    symptoms += [Hypothesis(name, "", "", "") for name in sorted(set(complaints) - seen)]
     graph = build_graph(facts, [one.entity for one in (*causes, *symptoms)])
     ranked = rank(causes, symptoms, graph, rulebook, priors=knowledge.priors, language=language)
     context = Context(
         facts,
         rulebook,
         knowledge.library,
-        _inputs(store, intakes, batches),
-        _looked_at(store, knowledge.registry, intakes, batches),
+        parts,
+        looked_at,
         language,
         now,
     )
     return build_report(ranked, symptoms, context)
 
 
-def _inputs(store: Store, intakes: Sequence[Intake], batches: Sequence[str] | None) -> list[InputPart]:
-    if intakes:
-        parts = [
-            InputPart(
-                input=one.name,
-                kind="+".join(sorted(one.kinds)) or one.kind,
-                lines=one.lines,
-                recognised=one.recognised,
-                unrecognised_errors=one.unexplained,
-                notes=one.notes,
-            )
-            for one in intakes
-        ]
-        return sorted(parts, key=lambda part: part.input)
-    rows = store.query("SELECT input, min(kind), sum(lines), min(batch) FROM inputs GROUP BY input, batch ORDER BY ALL")
+def _inputs(intakes: Sequence[Intake]) -> list[InputPart]:
+    parts = [
+        InputPart(
+            input=one.name,
+            kind="+".join(sorted(one.kinds)) or one.kind,
+            lines=one.lines,
+            recognised=one.recognised,
+            unrecognised_errors=one.unexplained,
+            notes=one.notes,
+        )
+        for one in intakes
+    ]
+    return sorted(parts, key=lambda part: part.input)
+
+
+def _kept_inputs(store: Store, facts: Facts, batches: Sequence[str] | None, *, whole: bool) -> list[InputPart]:
+    """Tell which kept inputs were looked at: all of the batches, or only those that hold facts of a narrowed view."""
+    known = {(one.input, one.line) for one in facts.observations if one.kind != "unexplained"}
+    known |= {(one.input, one.line) for one in facts.samples}
+    recognised = Counter(name for name, _ in known)
+    unknown = Counter(one.input for one in facts.by_kind.get("unexplained", ()))
+    rows = store.query("SELECT input, min(kind), sum(lines), batch FROM inputs GROUP BY input, batch ORDER BY ALL")
     wanted = None if batches is None else set(batches)
     return [
-        InputPart(input=row[0], kind=row[1], lines=int(row[2]), recognised=0, unrecognised_errors=0)
+        InputPart(
+            input=row[0],
+            kind=row[1],
+            lines=int(row[2]),
+            recognised=recognised[row[0]],
+            unrecognised_errors=unknown[row[0]],
+        )
         for row in rows
-        if wanted is None or row[3] in wanted
+        if (wanted is None or row[3] in wanted) and (whole or row[0] in recognised or row[0] in unknown)
     ]
 
 
 def _looked_at(
-    store: Store, registry: Registry, intakes: Sequence[Intake], batches: Sequence[str] | None
+    store: Store,
+    registry: Registry,
+    intakes: Sequence[Intake],
+    batches: Sequence[str] | None,
+    narrowed: Facts | None,
 ) -> dict[str, list[str]]:
     seen: dict[str, set[str]] = {layer: set() for layer in LAYERS}
     pairs = [(one.name, kind) for one in intakes for kind in one.kinds]
-    if not intakes:
+    if narrowed is not None:
+        pairs = [(one.input, one.source) for one in narrowed.observations]
+        pairs += [(one.input, one.source) for one in narrowed.samples]
+    elif not intakes:
         rows = store.query(
             "SELECT DISTINCT input, source, batch FROM observations UNION SELECT DISTINCT input, source, batch FROM samples"
         )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from statistics import median
 from typing import Any
 
 from collectors.observation import Observation, Sample
@@ -49,7 +50,8 @@ class Conditions:
                 continue
             if when.where and not all(_holds(test, name, one) for name, test in when.where.items()):
                 continue
-            found.append(Match(self.facts.because.get(one, (one,))))
+            proof = self.facts.because.get(one)
+            found.append(Match(proof, one) if proof else Match((one,)))
         return found
 
     def _find_metric(self, when: When) -> list[Match]:
@@ -108,21 +110,25 @@ class Conditions:
         refused = [match for part in barred for match in self.find(part)]
         if when.same is None:
             return self._join(when, parts, refused)
-        values = sorted({value for part in parts for match in part if (value := self._value(match, when.same))})
         found = []
-        for value in values or [""]:
-            chosen = [[match for match in part if self._value(match, when.same or "") in ("", value)] for part in parts]
-            out = [match for match in refused if self._value(match, when.same) in ("", value)]
+        for *chosen, out in self._align([*parts, refused], when.same, len(parts)):
             if all(chosen):
                 found.extend(self._join(when, chosen, out))
         return found
 
+    def _align(self, parts: Sequence[list[Match]], same: str, deciding: int) -> Iterator[list[list[Match]]]:
+        """Yield, for each value of `same` in the first `deciding` parts, the matches with this value or with none."""
+        groups = [self._group(part, same) for part in parts]
+        for value in sorted({value for group in groups[:deciding] for value in group if value}) or [""]:
+            yield [[*group.get(value, ()), *(group.get("", ()) if value else ())] for group in groups]
+
     def _join(self, when: When, parts: list[list[Match]], refused: list[Match]) -> list[Match]:
         if when.within is None and when.within_lines is None:
             return [] if refused else [_merge(match for part in parts for match in part)]
+        others, barred = [_Near(when, part) for part in parts[1:]], _Near(when, refused)
         for anchor in parts[0]:
-            near = [[anchor]] + [[m for m in part if _is_near(when, anchor, m)] for part in parts[1:]]
-            if all(near) and not any(_is_near(when, anchor, m) for m in refused):
+            near = [[anchor], *(part.to(anchor) for part in others)]
+            if all(near) and not barred.to(anchor):
                 return [_merge(match for part in near for match in part)]
         return []
 
@@ -150,14 +156,13 @@ class Conditions:
 
     def _find_order(self, when: When) -> list[Match]:
         assert when.first is not None and when.then is not None
-        later = self.find(when.then)
-        for first in self.find(when.first):
-            for second in later:
-                if when.same and "" != self._value(first, when.same) != self._value(second, when.same) != "":
-                    continue
-                if _is_before(first.first, second.first, when.within):
-                    return [_merge([first, second])]
-        return []
+        parts = [self.find(when.first), self.find(when.then)]
+        found = []
+        for earlier, later in self._align(parts, when.same, 2) if when.same else [parts]:
+            pair = _find_pair(earlier, later, when.within)
+            if pair:
+                found.append(_merge(pair))
+        return list(dict.fromkeys(found))
 
     def _group(self, matches: list[Match], same: str | None) -> dict[str, list[Match]]:
         groups: dict[str, list[Match]] = defaultdict(list)
@@ -166,7 +171,7 @@ class Conditions:
         return groups
 
     def _value(self, match: Match, key: str) -> str:
-        for one in match.observations:
+        for one in match.facts():
             if key in ("input", "source", "kind", "code"):
                 return str(getattr(one, key))
             if key == "time":
@@ -215,10 +220,13 @@ def _peer_medians(series: Mapping[tuple[str, str, str], list[Sample]]) -> dict[t
         by_metric[key[0]].append((key, last.value))
     found = {}
     for rows in by_metric.values():
-        for key, _ in rows:
-            others = [value for other, value in rows if other != key]
-            if others:
-                found[key] = (median(others), len(others))
+        values = sorted(value for _, value in rows)
+        peers = len(values) - 1
+        for key, value in rows if peers else ():
+            own = bisect_left(values, value)
+            # where the middle of the others stands among all, once its own place is skipped
+            low, high = (at if at < own else at + 1 for at in ((peers - 1) // 2, peers // 2))
+            found[key] = ((values[low] + values[high]) / 2, peers)
     return found
 
 
@@ -233,11 +241,16 @@ def _in_bounds(when: When, value: float) -> bool:
 
 
 def _number(text: Any) -> float | None:
+    """Return the number that a text is, is in hexadecimal (`0x80`) or begins with (`12 GiB`)."""
+    text = str(text)
     try:
-        return float(text)
-    except (TypeError, ValueError):
-        match = re.match(r"-?\d+(?:\.\d+)?", str(text))
-        return float(match[0]) if match else None
+        number = float(int(text, 16)) if text[:2] in ("0x", "0X") else float(text)
+    except ValueError:
+        match = re.match(r"-?\d+(?:\.\d+)?", text)
+        number = float(match[0]) if match else math.nan
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _holds(test: str | int | float | Test, name: str, one: Observation) -> bool:
@@ -304,7 +317,46 @@ def _regex(regex: str) -> Any:
 
 
 def _merge(matches: Iterable[Match]) -> Match:
-    return Match(tuple(dict.fromkeys(one for match in matches for one in match.observations)))
+    joined = list(matches)
+    subjects = list(dict.fromkeys(match.subject for match in joined if match.subject is not None))
+    same = len({(one.entity, one.node) for one in subjects}) == 1
+    return Match(
+        tuple(dict.fromkeys(one for match in joined for one in match.observations)), subjects[0] if same else None
+    )
+
+
+class _Near:
+    """Finds among matches those near another in time or lines, without comparing all with all."""
+
+    def __init__(self, when: When, matches: Sequence[Match]) -> None:
+        self._when, self._matches = when, matches
+        self._groups: dict[str, list[tuple[float, int]]] = defaultdict(list)
+        for index, match in enumerate(matches):
+            group, place = self._place(match) or ("", 0.0)
+            self._groups[group].append((place, index))
+        for places in self._groups.values():
+            places.sort()
+
+    def _place(self, match: Match) -> tuple[str, float] | None:
+        """Return on which line (of an input, or of time) a match stands and where; None when it may be anywhere."""
+        one = match.first
+        if self._when.within_lines is not None:
+            return f"input {one.input}", float(one.line)
+        return None if one.time is None else ("time", one.time)
+
+    def to(self, anchor: Match) -> list[Match]:
+        """Return the matches near `anchor`, in their order."""
+        place = self._place(anchor)
+        if place is None:
+            return list(self._matches)
+        reach = self._when.within_lines if self._when.within_lines is not None else self._when.within or 0.0
+        group = self._groups.get(place[0], [])
+        low, high = (
+            bisect_left(group, (place[1] - reach, -1)),
+            bisect_right(group, (place[1] + reach, len(self._matches))),
+        )
+        chosen = sorted(index for _, index in (*group[low:high], *self._groups.get("", ())))
+        return [self._matches[index] for index in chosen if _is_near(self._when, anchor, self._matches[index])]
 
 
 def _is_near(when: When, one: Match, other: Match) -> bool:
@@ -315,9 +367,27 @@ def _is_near(when: When, one: Match, other: Match) -> bool:
 
 
 def _is_before(one: Observation, other: Observation, within: float | None) -> bool:
-    if one.time is not None and other.time is not None:
+    if one.time is not None and other.time is not None and (one.time != other.time or one.input != other.input):
         return 0 <= other.time - one.time <= (within if within is not None else 1e12)
     return one.input == other.input and one.line < other.line
+
+
+def _find_pair(earlier: Sequence[Match], later: Sequence[Match], within: float | None) -> tuple[Match, Match] | None:
+    """Return the first of `earlier` that one of `later` follows, and that one."""
+    timed = sorted(
+        (match for match in later if match.first.time is not None),
+        key=lambda match: (match.first.time or 0.0, match.first.input, match.first.line),
+    )
+    untimed = [match for match in later if match.first.time is None]
+    times = [match.first.time or 0.0 for match in timed]
+    for match in earlier:
+        one = match.first
+        low = 0 if one.time is None else bisect_left(times, one.time)
+        high = len(times) if one.time is None or within is None else bisect_right(times, one.time + within)
+        for other in (*timed[low:high], *untimed):
+            if _is_before(one, other.first, within):
+                return match, other
+    return None
 
 
 def _windows(matches: list[Match], within: float | None) -> Iterable[list[Match]]:

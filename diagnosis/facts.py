@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from collectors.observation import Observation, Relation, Sample
 from collectors.store import Store
@@ -31,6 +31,10 @@ class Facts:
 
     def __post_init__(self) -> None:
         self.resolver = Resolver(self.relations)
+        if self.resolver.hosts:
+            host = self.resolver.host
+            self.observations = [replace(one, node=host(one.node)) if host(one.node) != one.node else one for one in self.observations]
+            self.samples = [replace(one, node=host(one.node)) if host(one.node) != one.node else one for one in self.samples]
         for one in self.observations:
             self._index(one)
         for sample in self.samples:
@@ -48,13 +52,20 @@ class Facts:
 
 
 def load_facts(
-    store: Store, *, batches: Sequence[str] | None = None, since: float | None = None, until: float | None = None
+    store: Store,
+    *,
+    batches: Sequence[str] | None = None,
+    since: float | None = None,
+    until: float | None = None,
+    nodes: Sequence[str] | None = None,
+    entities: Sequence[str] = (),
 ) -> Facts:
     """Read the facts of a window; rows without a time belong to every window.
 
-    `batches` names the ingested batches to look at, None all of them.
+    `batches` names the ingested batches to look at, None all of them. With `nodes` only rows of these hosts are read, and
+    rows that name no host, unless they are about a pod, container or job that is not among `entities`.
     """
-    where, parameters = _window(batches, since, until)
+    where, parameters = _window(batches, since, until, nodes, entities)
     order = "ORDER BY input, line, line_end, kind, code, text"
     rows = store.query(f"SELECT DISTINCT {_COLUMNS} FROM observations {where} {order}", parameters)
     observations = [
@@ -81,7 +92,7 @@ def load_facts(
     samples = [
         Sample(row[3], row[4], row[5], row[0], row[1], row[2], row[6], row[7], _attributes(row[8])) for row in rows
     ]
-    batch_where, batch_parameters = _window(batches, None, None)
+    batch_where, batch_parameters = _window(batches, None, None, nodes)
     rows = store.query(
         f"SELECT DISTINCT upper, lower, how, input, line, node FROM relations {batch_where} ORDER BY ALL",
         batch_parameters,
@@ -97,11 +108,20 @@ def add_queries(facts: Facts, store: Store, rulebook: Rulebook) -> None:
         facts.queries[name] = [one for one in facts.observations if (one.input, one.line, one.kind) in wanted]
 
 
-def _window(batches: Sequence[str] | None, since: float | None, until: float | None) -> tuple[str, list[object]]:
+_OWNED = ("container", "job", "pod")  # kinds whose events often name no host
+
+
+def _window(
+    batches: Sequence[str] | None,
+    since: float | None,
+    until: float | None,
+    nodes: Sequence[str] | None = None,
+    entities: Sequence[str] | None = None,
+) -> tuple[str, list[object]]:
     conditions: list[str] = []
     parameters: list[object] = []
     if batches is not None:
-        conditions.append(f"batch IN ({', '.join('?' * len(batches))})" if batches else "false")
+        conditions.append(f"batch IN ({_marks(batches)})" if batches else "false")
         parameters.extend(batches)
     if since is not None:
         conditions.append("(time IS NULL OR time >= ?)")
@@ -109,7 +129,18 @@ def _window(batches: Sequence[str] | None, since: float | None, until: float | N
     if until is not None:
         conditions.append("(time IS NULL OR time <= ?)")
         parameters.append(until)
+    if nodes is not None:
+        conditions.append(f"node IN ({_marks(['', *nodes])})")
+        parameters.extend(["", *nodes])
+        if entities is not None:
+            owned, known = f"split_part(entity, ':', 1) IN ({_marks(_OWNED)})", f"entity IN ({_marks(['', *entities])})"
+            conditions.append(f"(node <> '' OR NOT {owned} OR {known})")
+            parameters.extend([*_OWNED, "", *entities])
     return ("WHERE " + " AND ".join(conditions) if conditions else ""), parameters
+
+
+def _marks(values: Sequence[str]) -> str:
+    return ", ".join("?" * len(values))
 
 
 def _attributes(text: str) -> Mapping[str, str]:

@@ -61,13 +61,21 @@ def rests_on(graph: nx.DiGraph, upper: str, lower: str, *, wide: bool = True) ->
     upper_node, lower_node = node_of(upper), node_of(lower)
     if upper_node and lower_node and upper_node != lower_node:
         return False
-    if upper in graph and lower in graph and nx.has_path(graph, upper, lower):
+    if lower in _below(graph, upper):
         return True
     if upper_node and upper_node == lower_node:
         return kind_of(upper) != kind_of(lower) and (
             kind_of(lower) in ("node", "nvswitch", "pcie_device") or kind_of(upper) == "node"
         )
     return not upper_node or not lower_node
+
+
+def _below(graph: nx.DiGraph, upper: str) -> set[str]:
+    """Return all that an entity rests on; kept with the graph, which does not change once it is built."""
+    known: dict[str, set[str]] = graph.graph.setdefault("below", {})
+    if upper not in known:
+        known[upper] = nx.descendants(graph, upper) if upper in graph else set()
+    return known[upper]
 
 
 def find_path(graph: nx.DiGraph, upper: str, lower: str, *, by_way_of: Iterable[str] = ()) -> list[str]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from diagnosis.entities import kind_of, node_of
 from diagnosis.evidence import Conditions
 from diagnosis.facts import Facts
+from diagnosis.graph import JOB
 from diagnosis.model import STRENGTHS, Finding, Hypothesis, Match
 from diagnosis.rulebook import CauseRule, Rulebook, SymptomRule
 
@@ -75,7 +77,11 @@ def _find_against(rule: CauseRule, conditions: Conditions, language: str) -> lis
 
 def _entity(match: Match, kind: str, facts: Facts) -> str:
     """Return which entity of the rule's kind a match is about; the common host when it names several or none."""
+    if match.subject is not None and (name := facts.resolver.entity_of(match.subject, kind)):
+        return name
     named = dict.fromkeys(name for one in match.observations if (name := facts.resolver.entity_of(one, kind)))
+    if kind == "job" and not named:
+        return JOB  # a job is on no host
     if len(named) == 1:
         return next(iter(named))
     hosts = dict.fromkeys(one.node for one in match.observations if one.node)
@@ -88,41 +94,40 @@ def _merge_vague(groups: dict[str, list[Finding]]) -> list[tuple[str, tuple[str,
     """Give findings that name no entity (or only a host) to the entities that they may belong to, and bundle crowds."""
     exact = sorted(name for name in groups if name and kind_of(name) != "node")
     hosts = sorted(name for name in groups if kind_of(name) == "node")
-    rows: dict[str, list[Finding]] = {}
+    rows: dict[str, list[str]] = {}  # which groups make up each row
     taken: set[str] = set()
     for name in exact:
-        rows[name] = list(groups[name])
         host = node_of(name)
-        for vague in [f"node:{host}"] if host else hosts if len(hosts) == 1 else []:
-            if vague in groups:
-                rows[name] = _add(rows[name], groups[vague])
-                taken.add(vague)
+        vague = [one for one in ([f"node:{host}"] if host else hosts if len(hosts) == 1 else []) if one in groups]
+        rows[name] = [name, *vague]
+        taken.update(vague)
     for name in hosts:
         if name not in taken:
-            rows[name] = list(groups[name])
+            rows[name] = [name]
     if "" in groups:
-        if not rows:
-            rows[""] = list(groups[""])
-        rows = {name: _add(findings, groups[""]) if name else findings for name, findings in rows.items()}
-    if len(rows) > MOST_ENTITIES:
-        names = sorted(rows)
+        rows = {name: [*parts, ""] for name, parts in rows.items()} or {"": [""]}
+    names = sorted(rows)
+    if len(names) > MOST_ENTITIES:
         nodes = {node_of(name) for name in names}
-        best = max(names, key=lambda name: (len(rows[name]), -names.index(name)))
+        best = max(names, key=lambda name: len({one.key for part in rows[name] for one in groups[part]}))
         entity = f"node:{next(iter(nodes))}" if len(nodes) == 1 and "" not in nodes else best
-        findings: list[Finding] = []
-        for name in names:
-            findings = _add(findings, rows[name])
-        return [(entity, tuple(name for name in names if name != entity and name), findings)]
-    return [(name, (), findings) for name, findings in sorted(rows.items())]
+        every = dict.fromkeys(part for name in names for part in rows[name])
+        return [(entity, tuple(name for name in names if name != entity), _join(groups, every))]
+    return [(name, (), _join(groups, rows[name])) for name in names]
 
 
-def _add(findings: Sequence[Finding], more: Sequence[Finding]) -> list[Finding]:
-    by_key = {one.key: one for one in findings}
-    for one in more:
-        known = by_key.get(one.key)
-        matches = tuple(dict.fromkeys((*known.matches, *one.matches))) if known else one.matches
-        by_key[one.key] = Finding(one.key, one.strength, one.because, matches, one.supports)
-    return [by_key[key] for key in sorted(by_key)]
+def _join(groups: Mapping[str, Sequence[Finding]], names: Iterable[str]) -> list[Finding]:
+    """Return the findings of several groups, those of one piece of evidence as one."""
+    by_key: dict[str, list[Finding]] = defaultdict(list)
+    for name in names:
+        for one in groups[name]:
+            by_key[one.key].append(one)
+    joined = []
+    for key in sorted(by_key, key=lambda key: (len(key), key)):  # evidence 2 before evidence 10
+        first, *more = by_key[key]
+        matches = tuple(dict.fromkeys(match for one in by_key[key] for match in one.matches)) if more else first.matches
+        joined.append(replace(first, matches=matches))
+    return joined
 
 
 def _concerns(match: Match, entity: str, kind: str, facts: Facts) -> bool:

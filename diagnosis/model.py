@@ -29,9 +29,17 @@ Status = Literal["fault", "suspect", "clear", "no-data"]
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """One way in which a condition holds: the observations that make it true, best first."""
+    """One way in which a condition holds: the observations that make it true, best first.
+
+    `subject` is the derived fact that these observations are the proof of; it names the entity and what ties parts together.
+    """
 
     observations: tuple[Observation, ...]
+    subject: Observation | None = None
+
+    def facts(self) -> tuple[Observation, ...]:
+        """Return what the match is about: the derived fact before the observations behind it."""
+        return (self.subject, *self.observations) if self.subject is not None else self.observations
 
     @property
     def first(self) -> Observation:
@@ -78,22 +86,28 @@ class Hypothesis:
     parts: list[ScorePart] = field(default_factory=list)
     explains: list[Hypothesis] = field(default_factory=list)
     path: list[str] = field(default_factory=list)
+    _observations: dict[bool, list[Observation]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _times: tuple[float | None, float | None] | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def key(self) -> tuple[str, str]:
         return (self.id, self.entity)
 
     def observations(self, *, supporting: bool = True) -> list[Observation]:
-        """Return the observations of its findings, once each, in the order of the inputs."""
-        found = dict.fromkeys(
-            one for finding in self.findings if finding.supports == supporting for one in finding.observations()
-        )
-        return sorted(found, key=lambda one: (one.input, one.line, one.kind, one.code))
+        """Return the observations of its findings, once each, in the order of the inputs; findings are final by then."""
+        if supporting not in self._observations:
+            found = dict.fromkeys(
+                one for finding in self.findings if finding.supports == supporting for one in finding.observations()
+            )
+            self._observations[supporting] = sorted(found, key=lambda one: (one.input, one.line, one.kind, one.code))
+        return self._observations[supporting]
 
     def times(self) -> tuple[float | None, float | None]:
         """Return when its evidence was first and last seen; None where no line tells."""
-        times = [one.time for one in self.observations() if one.time is not None]
-        return (min(times), max(times)) if times else (None, None)
+        if self._times is None:
+            times = [one.time for one in self.observations() if one.time is not None]
+            self._times = (min(times), max(times)) if times else (None, None)
+        return self._times
 
 
 class _Part(BaseModel):

@@ -109,7 +109,7 @@ def _multiply(one: Hypothesis, part: str, factor: float, because: str) -> None:
 
 
 def _lag(one: Hypothesis, rulebook: Rulebook) -> float:
-    rule = rulebook.causes.get(one.id)
+    rule = rulebook.causes.get(one.id) or rulebook.symptoms.get(one.id)
     return rule.lag if rule is not None else _BEFORE
 
 
@@ -146,28 +146,59 @@ def _tell_consequences(causes: Sequence[Hypothesis], graph: nx.DiGraph, rulebook
         if explaining:
             one.verdict = "consequence"
             one.because_of = min(explaining, key=lambda other: (-round(other.probability, 3), _depth(other), other.key))
+    for one in causes:  # a stand-in and what it leads to may explain each other: one of them has to be the root
+        loop = _find_loop(one)
+        if loop:
+            root = min(
+                loop,
+                key=lambda other: (
+                    bool(rulebook.causes[other.id].stands_for),
+                    -round(other.probability, 3),
+                    _depth(other),
+                    other.key,
+                ),
+            )
+            root.verdict, root.because_of = "root", None
     for one in causes:  # follow each chain to its root, which is never a consequence itself
         if one.because_of is not None:
             one.because_of = _root_of(one)
 
 
+def _find_loop(one: Hypothesis) -> list[Hypothesis]:
+    """Return the hypotheses that explain one another in a circle, where the chain from this one runs into such."""
+    trail: list[Hypothesis] = []
+    places: dict[int, int] = {}
+    step: Hypothesis | None = one
+    while step is not None:
+        if id(step) in places:
+            return trail[places[id(step)] :]
+        places[id(step)] = len(trail)
+        trail.append(step)
+        step = step.because_of
+    return []
+
+
 def _root_of(one: Hypothesis) -> Hypothesis:
-    seen: set[int] = set()
-    while one.because_of is not None and id(one) not in seen:
-        seen.add(id(one))
+    while one.because_of is not None:
         one = one.because_of
     return one
 
 
 def _explain_away(roots: Sequence[Hypothesis], rulebook: Rulebook, language: str) -> None:
     """A root that rests only on lines which a stronger root explains too has nothing of its own."""
-    for one in sorted(roots, key=lambda other: other.key):
-        own = set(one.observations())
-        lines = {(o.input, o.line) for o in own}
-        for other in sorted(roots, key=lambda root: root.key):
+    ordered = sorted(roots, key=lambda root: root.key)
+    lines = {id(one): {(fact.input, fact.line) for fact in one.observations()} for one in ordered}
+    holders: dict[tuple[str, int], list[Hypothesis]] = {}
+    for one in ordered:
+        for line in lines[id(one)]:
+            holders.setdefault(line, []).append(one)
+    for one in ordered:
+        own = lines[id(one)]
+        fewest: list[Hypothesis] = min((holders[line] for line in own), key=len, default=[])
+        for other in fewest:
             if other is one or (other.probability, _own_strength(other)) <= (one.probability, _own_strength(one)):
                 continue
-            if lines <= {(o.input, o.line) for o in other.observations()}:
+            if own <= lines[id(other)]:
                 title = rulebook.title(other.id, language)
                 _multiply(one, "shared", 0.6, _SENTENCES["shared"][language].format(other=title))
                 break

@@ -33,6 +33,7 @@ from diagnosis.model import (
     UnexplainedPart,
 )
 from diagnosis.ranking import CONCERN, SHOWN
+from diagnosis.redaction import hide_secrets
 from diagnosis.rulebook import Rulebook
 from diagnosis.rulebook.schema import Check
 from diagnosis.templates import group_lines
@@ -173,7 +174,7 @@ def cite_line(one: Observation, finding: Finding | None = None) -> EvidencePart:
         input=one.input,
         line=one.line,
         line_end=one.line_end if one.line_end > one.line else None,
-        text=(one.raw or one.text)[:2000],
+        text=hide_secrets((one.raw or one.text)[:2000]),
         signal=finding.key if finding else one.kind,
         role="supports" if finding is None or finding.supports else "contradicts",
         why=finding.because if finding else "",
@@ -313,7 +314,7 @@ def _missing_checks(symptoms: Sequence[Hypothesis], context: Context) -> list[Ne
 
 def _unexplained(context: Context, cited: set[tuple[str, int]]) -> list[UnexplainedPart]:
     lines = [one for one in context.facts.by_kind.get("unexplained", ()) if (one.input, one.line) not in cited]
-    groups = group_lines([one.text for one in lines])
+    groups = group_lines([hide_secrets(one.text) for one in lines])
     parts = [
         UnexplainedPart(template=template, count=len(members), first=cite_line(lines[members[0]]))
         for template, members in groups

@@ -10,6 +10,7 @@ import yaml
 
 _MOST_BYTES = 2 << 20
 _MOST_DEPTH = 40
+_MOST_PARTS = 200_000  # aliases of aliases make few lines into very many
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -26,7 +27,7 @@ class Document:
 
     def __init__(self, path: Path, text: str, name: str) -> None:
         self.path, self.name = path, name
-        self._text = text
+        self._text, self._parts = text, 0
         self._constructor = yaml.constructor.SafeConstructor()
         try:
             self._root: Any = yaml.compose(text, Loader=_Loader)
@@ -62,6 +63,9 @@ class Document:
         if depth > _MOST_DEPTH:
             problems.append(f"{self.name}:{node.start_mark.line + 1}: nested deeper than {_MOST_DEPTH}")
             return None
+        self._parts += 1
+        if self._parts > _MOST_PARTS:
+            raise RuleError([f"{self.name}:{node.start_mark.line + 1}: more than {_MOST_PARTS} values"])
         if isinstance(node, yaml.MappingNode):
             mapping: dict[Any, Any] = {}
             for key_node, value_node in node.value:
@@ -84,25 +88,21 @@ class Document:
             return node.value  # `on`, `no` and `yes` are words here, as in YAML 1.2
         try:
             return self._constructor.construct_object(node)
-        except (ValueError, yaml.YAMLError):
+        except (ValueError, LookupError, AttributeError, yaml.YAMLError):  # `!!int ''` and the like
             return node.value
 
     def line_of(self, path: Sequence[str | int]) -> int:
-        """Return the line (from 1) of the value at `path`, or of the nearest part above it that exists."""
-        node = self._root
+        """Return the line (from 1) of the key or item at `path`, or of the nearest part above it that exists."""
+        node, line = self._root, self._root.start_mark.line if self._root is not None else 0
         for step in path:
-            child = None
             if isinstance(node, yaml.MappingNode):
-                child = next((value for key, value in node.value if key.value == str(step)), None)
+                found = next(((key, value) for key, value in node.value if key.value == str(step)), None)
+                if found is not None:
+                    line, node = found[0].start_mark.line, found[1]
             elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
-                child = node.value[step]
-            if child is None:
-                if isinstance(node, yaml.MappingNode):  # an unknown key: point at the key itself
-                    key_node = next((key for key, _ in node.value if key.value == str(step)), None)
-                    return int((key_node or node).start_mark.line) + 1
-                continue
-            node = child
-        return int(node.start_mark.line) + 1 if node is not None else 1
+                node = node.value[step]
+                line = node.start_mark.line
+        return int(line) + 1
 
     def quote(self, line: int) -> str:
         """Return one line of the file, trimmed."""

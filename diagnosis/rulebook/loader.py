@@ -11,9 +11,9 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from diagnosis.rulebook.document import Document, RuleError
-from diagnosis.rulebook.lint import find_pattern_problems
+from diagnosis.rulebook.lint import find_pattern_problems, find_regex_problems
 from diagnosis.rulebook.rulebook import Rulebook
-from diagnosis.rulebook.schema import CauseRule, Rule, SymptomRule, When
+from diagnosis.rulebook.schema import CauseRule, Rule, SymptomRule, Test, When
 from diagnosis.rulebook.vocabulary import Vocabulary, load_vocabulary
 
 
@@ -49,7 +49,7 @@ def load_rulebook(folder: Path | None = None, *, extra: Path | None = None) -> R
             raise RuleError([f"{root}: no such folder"])
         seen: dict[str, str] = {}
         for path in sorted(root.glob("*/*.yaml")) + (sorted(root.glob("*.yaml")) if root is extra else []):
-            name = f"{root.name}/{path.relative_to(root)}"
+            name = f"{root.resolve().name}/{path.relative_to(root)}"
             for rule, place in _read_file(path, name, problems):
                 if rule.id in seen:
                     problems.append(f"{place.at()}: `{rule.id}` stands already at {seen[rule.id]}")
@@ -102,7 +102,8 @@ def _explain(error: ValidationError, document: Document, index: int) -> Iterator
         message = item["msg"].removeprefix("Value error, ")
         if item["type"] == "extra_forbidden":
             near = difflib.get_close_matches(str(path[-1]), _known_keys(), n=1)
-            message = f"unknown key `{path[-1]}`" + (f"; did you mean `{near[0]}`?" if near else "")
+            hint = "" if not near else "; did you mean `{}`?" if near[0] != path[-1] else ", which belongs elsewhere"
+            message = f"unknown key `{path[-1]}`" + hint.format(*near)
         yield f"{document.name}:{line}: {where}: {message} | {document.quote(line)}"
 
 
@@ -135,6 +136,10 @@ def _check_rule(rule: Rule, place: _Place, vocabulary: Vocabulary) -> Iterator[s
                 if regex is not None:
                     for problem in find_pattern_problems(regex):
                         yield f"{place.at(name, number, 'when')}: pattern {problem} | {regex[:100]}"
+            for attribute, test in leaf.where.items():
+                if isinstance(test, Test) and test.matches is not None:
+                    for problem in find_regex_problems(test.matches):
+                        yield f"{place.at(name, number, 'when')}: {attribute}: {problem} | {test.matches[:100]}"
     if isinstance(rule, CauseRule):
         for number, target in enumerate(rule.leads_to):
             if target not in vocabulary.causes and target not in vocabulary.symptoms:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from diagnosis.model import Action, Strength
 
@@ -124,6 +124,8 @@ class When(_Model):
             raise ValueError("`first` needs `then`")
         if form == "all" and all(part.form == "none" for part in self.all_ or ()):
             raise ValueError("`all` needs at least one part that is not `none`: absence alone is no evidence")
+        if any(part.form == "none" for part in self.parts() if part not in (self.all_ or ())):
+            raise ValueError("`none` stands only inside `all`: absence alone is no evidence")
         if form == "metric" and all(
             value is None
             for value in (self.above, self.below, self.at_least, self.at_most, self.bits, self.rises, self.outlier)
@@ -185,10 +187,19 @@ class Examples(_Model):
         return self
 
 
+def _refuse_absence(when: When) -> When:
+    if when.form == "none":
+        raise ValueError("`none` stands only inside `all`: absence alone is no evidence")
+    return when
+
+
+Condition = Annotated[When, AfterValidator(_refuse_absence)]
+
+
 class Evidence(_Model):
     """A condition that supports (or, under `against`, contradicts) the cause."""
 
-    when: When
+    when: Condition
     strength: Strength
     why: Text | None = None
     examples: Examples
@@ -197,7 +208,7 @@ class Evidence(_Model):
 class Against(_Model):
     """A condition that speaks against the cause."""
 
-    when: When
+    when: Condition
     strength: Strength
     why: Text
     examples: Examples | None = None
@@ -216,6 +227,7 @@ class _Rule(_Model):
     title: Text
     entity: EntityKind
     evidence: list[Evidence] = Field(min_length=1)
+    lag: Duration = 600.0
 
     @property
     def id(self) -> str:
@@ -249,7 +261,6 @@ class CauseRule(_Rule):
         default_factory=list,
         description="Symptoms for which this is a stand-in while nothing shows why; any evidenced cause of them explains it.",
     )
-    lag: Duration = 600.0
     checks: list[Check] = Field(min_length=1)
     fix: list[Text] = Field(min_length=1)
     action: Action

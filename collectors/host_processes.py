@@ -1,0 +1,110 @@
+"""Processes of a host: `ps` in any column order, the rows of `top`, and who holds a GPU (`fuser -v`, `lsof`).
+
+Formats: procps-ng ps and top, psmisc fuser -v, lsof. Samples::
+
+      PID    PPID     ELAPSED STAT COMMAND
+    18822       1    21:40:11 Sl   python main.py --epochs 50
+    /dev/nvidia0:        user3      18822 F...m python
+    python  18822 user3  mem  CHR  195,0   /dev/nvidia0
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from collectors.block import Reader
+from collectors.columns import parse_size, plain, split_row
+from collectors.observation import Observation, Record
+from collectors.prefix import Line
+
+SOURCE = "host"
+LAYERS = ("node", "application")
+SIGNATURES = (r"^\s*(?:UID|USER|PID|F S)\b.*\b(?:CMD|COMMAND)\s*$", r"^/dev/nvidia\w+: +\w+ +\d+ [FcremfM.]{3,}")
+HEADS = (
+    r"^ *(?:[A-Z%]+ +){0,6}PID +.*\b(?:CMD|COMMAND|COMM) *$", r"^ *(?:[A-Z%]+ +){0,6}PID +(?:[A-Z%+-]+ +)*(?:WCHAN|ARGS) *$",
+    r"^ +USER +PID ACCESS COMMAND *$", r"^/dev/nvidia\d+: +[\w.+-]+ +\d+ [FcremfM.]{3,}",
+)  # fmt: skip
+ANCHORS = (r"^\S+ +\d+ .*\bCHR\b.* /dev/nvidia\d+",)
+MOST_ROWS = 2000
+
+_HEAD = re.compile("|".join(HEADS))
+_NAMES = {
+    "PID": "pid", "PPID": "ppid", "USER": "user", "UID": "user", "STAT": "state", "S": "state", "%CPU": "cpu", "%MEM": "memory",
+    "RSS": "rss", "RES": "rss", "WCHAN": "wchan", "WCHAN:20": "wchan", "ELAPSED": "elapsed", "ETIME": "elapsed", "TIME": "time",
+    "TIME+": "time", "COMMAND": "command", "CMD": "command", "COMM": "command", "ARGS": "command", "PSR": "processor", "C": "share",
+    "NLWP": "threads",
+}  # fmt: skip
+_HOLDER = re.compile(r"^(?:(?P<device>/dev/\S+):)?\s+(?P<user>[\w.+-]+) +(?P<pid>\d+) (?P<access>[FcremfM.]{3,}) +(?P<process>\S.*?)\s*$")
+_LSOF = re.compile(r"^(?P<process>\S+) +(?P<pid>\d+) +(?:\d+ +\S+ +)?(?P<user>[\w.+-]+) .*CHR.* (?P<device>/dev/nvidia\d+)")
+_GPU = re.compile(r"/dev/nvidia(\d+)$")
+
+
+def parse_line(line: Line) -> Iterator[Record]:
+    """Yield a `gpu-holder` observation for a process that lsof shows with a GPU device open."""
+    match = _LSOF.match(line.text)
+    if match:
+        yield _hold(line.input, line.number, line.text, match, match["device"], line.host)
+
+
+def parse_block(reader: Reader) -> Iterator[Record]:
+    """Yield `process` observations for the rows of ps or top, `gpu-holder` ones for those of fuser."""
+    if not _HEAD.search(reader.peek() or ""):
+        return
+    start = reader.place()
+    head = reader.next() or ""
+    if "PID ACCESS" in head or head.startswith("/dev/nvidia"):
+        if head.startswith("/dev/nvidia"):
+            reader.back(start)
+        yield from _read_fuser(reader)
+        return
+    headings = head.split()
+    for _ in range(MOST_ROWS):
+        text = reader.peek()
+        if text is None or not text.strip():
+            return
+        row = split_row(headings, text)
+        if row is None or not row.get("PID", "").isdigit():
+            return
+        number = reader.number
+        reader.next()
+        yield _process(reader, number, text, row)
+
+
+def _process(reader: Reader, number: int, text: str, row: dict[str, str]) -> Observation:
+    attributes = {_NAMES[name]: value for name, value in row.items() if name in _NAMES}
+    size = parse_size(attributes.get("rss", ""))
+    if size is not None:  # plain numbers are KiB in both programs
+        attributes["rss"] = plain(size * 1024 if attributes["rss"].isdigit() else size)
+    command = attributes.get("command", "")
+    if "<defunct>" in command:
+        attributes["state"] = "Z"
+    return Observation(
+        SOURCE, "process", reader.input, number, number, text.strip(), code=attributes.get("state", "")[:1], node=reader.node,
+        entity=f"process:{attributes['pid']}", attributes=attributes,
+    )  # fmt: skip
+
+
+def _read_fuser(reader: Reader) -> Iterator[Record]:
+    device = ""
+    for _ in range(MOST_ROWS):
+        text = reader.peek()
+        match = _HOLDER.match(text) if text is not None else None
+        if text is None or match is None:
+            return
+        number = reader.number
+        reader.next()
+        device = match["device"] or device
+        if _GPU.search(device):
+            yield _hold(reader.input, number, text, match, device, reader.node)
+
+
+def _hold(name: str, number: int, text: str, match: re.Match[str], device: str, node: str) -> Observation:
+    found = _GPU.search(device)
+    attributes = {"device": device, "user": match["user"], "pid": match["pid"], "process": match["process"]}
+    if found:
+        attributes["gpu"] = found[1]
+    return Observation(
+        SOURCE, "gpu-holder", name, number, number, text.strip(), node=node, entity=f"process:{match['pid']}",
+        attributes=attributes,
+    )  # fmt: skip

@@ -1,0 +1,79 @@
+"""What single NCCL messages say: (kind, level it must have, regex). The first that matches names the fact.
+
+Wordings changed from version to version; each entry holds all that are known, so that rules need only the kind and code.
+File and line numbers in front of a message move with every release and are never looked at.
+"""
+
+from __future__ import annotations
+
+import re
+
+_TABLE: tuple[tuple[str, str, str], ...] = (
+    # --- InfiniBand and RoCE: a work completion in error (up to 2.19 `error N,`, 2.20 on `status=N`, 2.28 on `status=NAME(N)`)
+    (
+        "completion", "WARN",
+        r"Got completion(?: from peer (?P<peer>\S+))? with (?:error |status=)(?:\w+\()?(?P<code>\d+)\)?,? opcode.*?"
+        r"vendor[ _]err[= ](?P<vendor>\d+)(?: \((?P<way>Send|Recv)\))?(?:.*localGid (?P<local>\S+))?"
+        r"(?: remoteGids? ?(?P<remote>[0-9a-fA-F:.]+))?(?:.* hca (?P<nic>[\w.-]+))?$",
+    ),
+    # --- events of the adapter (no device up to 2.19)
+    (
+        "async-event", "WARN",
+        r"NET/\w+ ?: (?:(?P<nic>[\w.-]+?):(?P<port>\d+) )?(?:Got (?:non-fatal )?async (?:\w+ )?event ?: |async fatal event on \w+[^:]*: |"
+        r"Got async fatal event: )(?P<code>[^(]+)",
+    ),
+    # --- TCP between peers
+    ("connect", "", r"(?:Net ?: |socket\w+: )?[Cc]onnect(?:ing)? to (?P<peer>\S+<\d+>) (?:failed ?: |returned )(?:\d+\()?(?P<code>[A-Z][A-Za-z ]+)"),
+    ("connect", "", r"(?:Call to connect|connect) returned (?P<code>[A-Z][A-Za-z ]+?),"),
+    ("connect", "WARN", r"(?P<code>connecting to address +)with family (?P<family>\d+) is neither"),
+    ("connect", "WARN", r"socketPollConnect.*(?P<code>no POLLOUT events)"),
+    ("closed-by-peer", "", r"Connection closed by (?:remote peer (?P<peer>\S+)|localRank (?P<local_rank>\d+))"),
+    # --- what the process was told, and what it found
+    ("env", "INFO", r"^(?P<code>NCCL_[A-Z0-9_]+) set (?:by environment )?to ?(?P<value>.*?)\.?$"),
+    ("network", "INFO", r"Using network (?P<code>\S.*)"),
+    ("no-rdma-device", "", r"NET/IB ?: (?P<code>No device found)"),
+    ("verbs-library", "", r"(?P<code>Failed to open libibverbs)\.so"),
+    ("no-interface", "WARN", r"(?P<code>[Nn]o socket interface found|No interface found|No usable (?:listening )?interface found|Could not find any .*interface)"),
+    ("gpudirect", "INFO", r"GPU Direct RDMA (?P<code>Disabled|Enabled|\(\S+\) enabled) for (?:HCA|GPU) \d+ (?:'|/)(?P<nic>[A-Za-z]\w+)?"),
+    # --- set-up that fails
+    (
+        "duplicate-gpu", "WARN",
+        r"(?P<code>Duplicate GPU) detected : rank (?P<rank>\d+) and rank (?P<other>\d+) both on CUDA device (?P<bus>[0-9a-f]+)",
+    ),
+    ("truncated", "WARN", r"(?P<code>Message truncated) : received (?P<received>\d+) bytes instead of (?P<expected>\d+)"),
+    ("version-mismatch", "WARN", r"(?P<code>Mismatched NCCL version) detected : rank \d+ version (?P<first>\d+) rank \d+ version (?P<second>\d+)"),
+    ("collective-mismatch", "WARN", r"(?P<code>collective mismatch) error,? local size (?P<local>\d+) remote size (?P<remote>\d+)"),
+    (
+        "verbs-call", "WARN",
+        r"Call to (?P<code>ibv_\w+|mlx5dv_\w+) failed(?: with (?:error )?(?:(?P<errno>\d+) )?(?P<error>[A-Z][A-Za-z ]+?))?(?: errno \d+)?"
+        r"(?:$|[,(.;])(?:.*dev (?P<nic>[\w.-]+):(?P<port>\d+))?",
+    ),
+    ("open-device", "WARN", r"Unable to open device (?P<nic>[\w.-]+)"),
+    ("verbs-call", "WARN", r"NET/IB.*?(?P<code>ibv_\w+)\(?\)? failed(?: with error (?P<error>[A-Z][A-Za-z ]+))?"),
+    # --- echoes of something that was printed before
+    (
+        "echo", "WARN",
+        r"\[(?:Service thread|Proxy Service)|Socket recv failed while polling|Failed to execute operation \w+ from rank|"
+        r"(?P<code>socketProgress(?:Opt)?: abort called)",
+    ),
+)  # fmt: skip
+MESSAGES: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
+    (kind, level, re.compile(regex)) for kind, level, regex in _TABLE
+)
+
+# INFO lines that carry facts: all others are left alone, for there are very many. (WARN lines always wake the collector.)
+WAKERS = (
+    r"nranks \d+ .*(?:START|COMPLETE)",
+    r"Bootstrap ?: Using ",
+    r"NET/IB ?: Using ",
+    r"NET/IB ?: No device found",
+    r"NET/Socket ?: Using ",
+    r"INFO Using network ",
+    r"INFO NCCL_[A-Z0-9_]+ set ",
+    r"\] via NET/",
+    r"NCCL version \d",
+    r"libnccl2? +\d|libnccl2?-\d",
+    r"Failed to open libibverbs",
+    r"returned [A-Z][A-Za-z ]+, retrying",
+    r"GPU Direct RDMA Disabled",
+)

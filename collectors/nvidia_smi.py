@@ -1,0 +1,151 @@
+"""nvidia-smi: the table, `-L`, `nvlink --status`, `--query-gpu` CSV and its error lines (`-q` and `-q -x`: nvidia_query.py).
+
+Drivers 340 to 595. Documented in the nvidia-smi manual page; the table is 79 columns wide until 525 and 91 from 550 on, so
+cells are told by their shape and not by their column. Samples::
+
+    | NVIDIA-SMI 535.154.05             Driver Version: 535.154.05   CUDA Version: 12.2     |
+    |   0  Tesla P40                      Off | 00000000:03:00.0 Off |                    0 |
+    GPU 3: Tesla V100-SXM2-32GB (UUID: GPU-00000000-0000-0000-0000-000000000003)
+             Link 3: <inactive>
+    index, name, pci.bus_id, pcie.link.width.current, pcie.link.width.max
+    Unable to determine the device handle for GPU0000:A1:00.0: Unknown Error
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from collectors.block import Reader
+from collectors.gpu_state import make_states
+from collectors.identity import normalise_pci
+from collectors.observation import Observation, Record, Relation
+from collectors.prefix import Line, peel
+
+SOURCE = "nvidia-smi"
+LAYERS = ("hardware", "node")
+SIGNATURES = (r"\| NVIDIA-SMI \d", r"^GPU \d+: .*\(UUID: GPU-", r"^\s+Link \d+: (?:[\d.]+ GB/s|<inactive>)")
+ANCHORS = (
+    r"\| NVIDIA-SMI \d", r"Unable to determine the device handle for ", r"Failed to initialize NVML: ",
+)  # fmt: skip
+_COLUMN = r"(?:timestamp|index|count|name|gpu_name|uuid|gpu_uuid|serial|pstate|driver_version|persistence_mode|[a-z_]+(?:\.[a-z0-9_]+)+|[a-z]+_[a-z_.]+)(?: \[[^\]]+\])?"
+HEADS = (
+    r"^\|=+[+=]+=+\|\s*$", r"^GPU \d+: .*\(UUID: GPU-[0-9a-f-]+\)\s*$", rf"^{_COLUMN}(?:, {_COLUMN})+\s*$",
+)  # fmt: skip
+
+_BANNER = re.compile(r"\| NVIDIA-SMI (?P<tool>[\d.]+)\s+(?:Driver Version|KMD Version): (?P<driver>[\d.]+|N/A|ERR!)(?:\s+CUDA (?:Version|UMD Version): (?P<cuda>[\d.]+|N/A|ERR!))?")
+_HANDLE = re.compile(r"Unable to determine the device handle for (?:gpu|GPU) ?(?P<pci>[0-9A-Fa-f:.]{7,16}?): (?P<why>.+)$")
+_NVML = re.compile(r"Failed to initialize NVML: (?P<why>.+?)\.?$")
+_CARD = re.compile(r"^\|\s+(?P<index>\d+|N/A)\s+(?P<name>\S.*?)\s+(?:On|Off|N/A)?\s*\|\s+(?P<pci>[0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]|[0-9A-Fa-f]{4}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7])\s+(?:On|Off|N/A)\s*\|\s+(?P<ecc>\S+)\s*\|")
+_USE = re.compile(r"^\|\s*(?P<fan>\d+%|N/A|ERR!)\s+(?P<temp>\d+C|N/A|ERR!)\s+(?P<perf>P\d+|N/A|ERR!)\s+(?P<draw>\d+W|N/A|ERR!|\[?Unknown Error\]?|Unknow\S*)\s*/\s*(?P<limit>\d+W|N/A|ERR!)?\s*\|\s*(?P<used>\d+MiB|N/A)?\s*/\s*(?P<total>\d+MiB|N/A)?\s*\|\s*(?P<util>\d+%|N/A|ERR!)?")
+_LISTED = re.compile(r"^GPU (?P<index>\d+): (?P<name>.*) \(UUID: (?P<uuid>GPU-[0-9a-f-]+)\)\s*$")
+_LINK = re.compile(r"^\s+Link (?P<link>\d+): (?P<state><inactive>|[\d.]+ GB/s|N/A)\s*$")
+_NO_LINKS = re.compile(r"Unable to retrieve NVLink information as all links are inActive", re.I)
+_COUNTER = re.compile(r"^\s+Link (?P<link>\d+): (?P<name>Replay|Recovery|CRC)(?: \w+)? Errors?: (?P<count>\d+)")
+_CELL = re.compile(r"\s*,\s*")
+
+
+def parse_line(line: Line) -> Iterator[Record]:
+    """Yield the `driver` versions of a table's banner, and `nvidia_smi` errors (code = handle or nvml)."""
+    match = _BANNER.search(line.text)
+    if match:
+        yield _observe(line.input, line.number, line.text, "driver", match["driver"], {n: v for n, v in match.groupdict().items() if v})
+        return
+    match = _HANDLE.search(line.text)
+    if match:
+        pci = normalise_pci(match["pci"]) or match["pci"]
+        yield _observe(line.input, line.number, line.text, "nvidia_smi", "handle", {"pci": pci, "why": match["why"]}, f"gpu:{pci}")
+        return
+    match = _NVML.search(line.text)
+    if match:
+        yield _observe(line.input, line.number, line.text, "nvidia_smi", "nvml", {"why": match["why"]})
+
+
+def parse_block(reader: Reader) -> Iterator[Record]:
+    """Read a table's body, the GPUs of `-L` or `nvlink`, or a CSV answer."""
+    number, head = reader.number, peel(reader.input, reader.number, reader.next() or "").text
+    if head.startswith("|="):
+        yield from _read_table(reader)
+    elif head.startswith("GPU "):
+        yield from _read_list(reader, number, head)
+    else:
+        yield from _read_csv(reader, head)
+
+
+def _observe(
+    name: str, number: int, text: str, kind: str, code: str, attributes: dict[str, str], entity: str = "", last: int = 0
+) -> Observation:
+    return Observation(SOURCE, kind, name, number, last or number, text, code=code, entity=entity, attributes=attributes)
+
+
+def _read_table(reader: Reader) -> Iterator[Record]:
+    card: re.Match[str] | None = None
+    for number, text in reader.lines(2000):
+        if not text.startswith(("|", "+")) or "Processes:" in text:
+            return
+        match = _CARD.match(text)
+        if match:
+            card = match
+            continue
+        match = _USE.match(text)
+        if not match or card is None:
+            continue
+        pci = normalise_pci(card["pci"]) or card["pci"]
+        found = {**card.groupdict(), **{name: value for name, value in match.groupdict().items() if value}, "pci": pci}
+        broken = [name for name in ("fan", "temp", "perf", "draw", "ecc", "util") if "ERR!" in str(found.get(name)) or "Unknow" in str(found.get(name))]
+        found["broken"] = ",".join(broken)
+        if not broken:
+            del found["broken"]
+        yield _observe(reader.input, number - 1, text, "gpu_row", card["name"], found, f"gpu:{pci}", number)
+        if card["index"].isdigit():
+            yield Relation(f"gpu:{pci}", f"gpu:{card['index']}", "same", reader.input, number)
+        card = None
+
+
+def _read_list(reader: Reader, number: int, head: str) -> Iterator[Record]:
+    match = _LISTED.match(head)
+    while match:
+        gpu, name = f"gpu:{match['index']}", match["name"]
+        yield Relation(f"gpu:{match['uuid']}", gpu, "same", reader.input, number)
+        following = reader.peek()
+        while following is not None and not _LISTED.match(following):
+            link, counter = _LINK.match(following), _COUNTER.match(following)
+            if link:
+                state = "inactive" if "inactive" in link["state"] else "active" if "GB/s" in link["state"] else "unknown"
+                found = {"gpu": match["index"], "link": link["link"], "speed": link["state"], "model": name}
+                yield _observe(reader.input, reader.number, following.strip(), "nvlink", state, found, gpu)
+            elif counter:
+                found = {"gpu": match["index"], "link": counter["link"], "value": counter["count"]}
+                yield _observe(reader.input, reader.number, following.strip(), "nvlink_counter", counter["name"].lower(), found, gpu)
+            elif _NO_LINKS.search(following):
+                found = {"gpu": match["index"], "model": name}
+                yield _observe(reader.input, reader.number, following.strip(), "nvlink", "all-inactive", found, gpu)
+            elif not following.startswith(("\t", " ")):
+                return
+            reader.next()
+            following = reader.peek()
+        if following is None:
+            return
+        number, match = reader.number, _LISTED.match(following)
+        reader.next()
+
+
+def _read_csv(reader: Reader, head: str) -> Iterator[Record]:
+    names = [re.sub(r" \[.*", "", cell) for cell in _CELL.split(head.strip())]
+    if not {"index", "name", "gpu_name", "uuid", "gpu_uuid", "pci.bus_id", "gpu_bus_id", "serial", "timestamp"} & set(names):
+        return
+    place = reader.place()
+    for number, text in reader.lines():
+        cells = _CELL.split(peel(reader.input, number, text).text if "pod/" in text else text.strip())
+        if len(cells) != len(names):
+            reader.back(place)
+            return
+        place = reader.place()
+        row = dict(zip(names, cells, strict=True))
+        pci = normalise_pci(row.get("pci.bus_id") or row.get("gpu_bus_id") or "")
+        index, uuid = row.get("index", ""), row.get("uuid") or row.get("gpu_uuid") or ""
+        gpu = pci or (uuid if uuid.startswith("GPU-") else "") or (index if index.isdigit() else "")
+        for other in (uuid if uuid.startswith("GPU-") else "", index if index.isdigit() else ""):
+            if other and other != gpu:
+                yield Relation(f"gpu:{gpu}", f"gpu:{other}", "same", reader.input, number)
+        yield from make_states(SOURCE, reader.input, number, number, text.strip(), row, f"gpu:{gpu}" if gpu else "", pci or "")

@@ -1,0 +1,120 @@
+"""Progress of training: step times, time spent waiting for data, loss, loss scale; and Megatron's straggler report.
+
+Programs: Megatron-LM and Megatron-DeepSpeed, Hugging Face Trainer, DeepSpeed timers, fairseq, MMEngine and MMCV, Detectron2, timm,
+the PyTorch ImageNet example and what was built on it, TorchVision's and DINO's MetricLogger, apex, MLPerf's MLLOG. Times are given
+in milliseconds, whatever the program prints. Samples::
+
+    iteration     3100/   50000 | elapsed time per iteration (ms): 5210.8 | lm loss: 2.204110E+00 | loss scale: 1.0 |
+    {'loss': 3.0901, 'learning_rate': 4.99e-05, 'epoch': 0.0, 'data_time': 0.001, 'step_time': 0.094}
+    Train: [7/50][2000/2391] Data 0.031 (0.044) Batch 1.411 (1.420) loss: 0.2811
+    [deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 64, reducing to 32
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from collectors.columns import plain
+from collectors.observation import Observation, Record
+from collectors.prefix import Line
+
+SOURCE = "training"
+LAYERS = ("application",)
+SIGNATURES = (
+    r"iteration +\d+/ *\d+ \|", r"^\{'loss': ", r"\d+%\|.*\| \d+/\d+ \[", r"^Epoch(?:\(train\))?[: ]+\[?\d+\]?.*\bloss\b",
+    r"^:::MLLOG ", r"^\s*Num (?:examples|Epochs) = ", r"\beta: .*\bloss: ", r"train_inner \| ",
+)  # fmt: skip
+ANCHORS = (
+    r"elapsed time per iteration \(ms\):", r"^(?:.*\])?\{'(?:train_)?loss': ", r"'step_time': ", r"\bdata_time: ?\d", r"\bData:? +\(?\d+\.\d+s? ?\(",
+    r"\bData:? +\d+\.\d+", r"\bdata: \d+\.\d+ ", r"OVERFLOW! Rank", r"Gradient overflow\. +Skipping step", r"gradient overflow detected, ignoring gradient",
+    r"MnRtt/Rnk: ", r"\"train_step_time\": ", r"\"train_wall\": ", r"CurrSamplesPerSec=", r"train_step_timing in s=",
+)  # fmt: skip
+
+ROUTINE = tuple(regex for regex in ANCHORS if "verflow" not in regex.lower())  # a line for each step
+_NUMBER = r"(-?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|nan|inf|NaN|Infinity))"
+# (attribute, regex, factor to milliseconds or None); the first that is found for an attribute counts
+_FIELDS: tuple[tuple[str, re.Pattern[str], float | None], ...] = tuple(
+    (name, re.compile(regex), factor)
+    for name, regex, factor in (
+        ("step", r"iteration +(\d+)/", None),
+        ("step", r"\biter: (\d+)", None),
+        ("step", r"\"num_updates\": \"?(\d+)", None),
+        ("step", r"\[ *(\d+)/ *\d+\]", None),
+        ("step_ms", rf"elapsed time per iteration \(ms\): {_NUMBER}", 1.0),
+        ("step_ms", rf"'step_time': '?{_NUMBER}", 1000.0),
+        ("step_ms", rf"\"train_step_time\": {_NUMBER}", 1000.0),
+        ("step_ms", rf"train_step_timing in s={_NUMBER}", 1000.0),
+        ("step_ms", rf"\bTime:? +{_NUMBER}s?(?:, +[\d.]+/s)? +\( *{_NUMBER}", 1000.0),
+        ("step_ms", rf"\bBatch:? +{_NUMBER}s? +\( *{_NUMBER}\)", 1000.0),
+        ("step_ms", rf"(?:^|[^_\w])time: {_NUMBER}", 1000.0),
+        ("data_ms", rf"'data_time': '?{_NUMBER}", 1000.0),
+        ("data_ms", rf"\bdata_time: ?{_NUMBER}", 1000.0),
+        ("data_ms", rf"\bData:? +{_NUMBER}s? +\( *{_NUMBER}\)", 1000.0),
+        ("data_ms", rf"\bdata: {_NUMBER}", 1000.0),
+        ("loss", rf"\b(?:lm |total_|train_|reduced_train_)?[lL]oss'?\"?[:=]? *\"?{_NUMBER}", None),
+        ("loss_scale", rf"loss scale: {_NUMBER}", None),
+        ("skipped", r"number of skipped iterations: +(\d+)", None),
+        ("nan_iterations", r"number of nan iterations: +(\d+)", None),
+        ("grad_norm", rf"grad[_ ]norm'?: {_NUMBER}", None),
+        ("throughput", rf"(?:throughput per GPU \(TFLOP/s/GPU\)|CurrSamplesPerSec)[:=] ?{_NUMBER}", None),
+    )
+)
+_SCALES = (
+    re.compile(rf"OVERFLOW! Rank (?P<rank>\d+) Skipping step\. Attempted loss scale: (?P<scale>{_NUMBER}), (?:reducing to (?P<next>{_NUMBER})|but hysteresis)"),
+    re.compile(rf"Gradient overflow\. +Skipping step, (?:loss scaler \S+ )?reducing loss scale to (?P<next>{_NUMBER})"),
+    re.compile(rf"gradient overflow detected, ignoring gradient, setting loss scale to: (?P<next>{_NUMBER})"),
+)
+_STRAGGLER = re.compile(r"\b(M[nx])(D?Rtt|Pwr|Tmp|Utl|Clk|Etpt)/Rnk: ([\d.]+)[A-Za-z%]*/(\d+)")
+
+
+def parse_line(line: Line) -> Iterator[Record]:
+    """Yield `step`, `loss-scale` and `straggler-report` observations."""
+    text = line.text
+    if "verflow" in text or "OVERFLOW" in text:
+        yield from _read_scale(line, text)
+        return
+    extremes = _STRAGGLER.findall(text)
+    if extremes:
+        yield from _read_extremes(line, extremes)
+        return
+    attributes: dict[str, str] = {}
+    for name, regex, factor in _FIELDS:
+        if name in attributes:
+            continue
+        match = regex.search(text)
+        if match:
+            value = match[match.lastindex or 1]  # the running average where there is one
+            attributes[name] = plain(float(value) * factor) if factor is not None else value.lower()
+    if set(attributes) - {"step"}:
+        if line.rank:
+            attributes["rank"] = line.rank
+        yield _observe(line, "step", "", attributes, f"rank:{line.rank}" if line.rank else "")
+
+
+def _read_scale(line: Line, text: str) -> Iterator[Record]:
+    for regex in _SCALES:
+        match = regex.search(text)
+        if match:
+            yield _observe(line, "loss-scale", "overflow", {name: value for name, value in match.groupdict().items() if value})
+            return
+
+
+def _read_extremes(line: Line, extremes: list[tuple[str, str, str, str]]) -> Iterator[Record]:
+    attributes: dict[str, str] = {}
+    for side, what, value, rank in extremes:
+        name = f"{'lowest' if side == 'Mn' else 'highest'}_{what.lower()}"
+        attributes |= {name: value, f"{name}_rank": rank}
+    for what in ("rtt", "clk", "etpt"):
+        low, high = float(attributes.get(f"lowest_{what}", 0)), float(attributes.get(f"highest_{what}", 0))
+        if low > 0:
+            attributes[f"{what}_ratio"] = f"{high / low:.3f}"
+    slowest = attributes.get("highest_rtt_rank", "")
+    yield _observe(line, "straggler-report", "", attributes, f"rank:{slowest}" if slowest else "")
+
+
+def _observe(line: Line, kind: str, code: str, attributes: dict[str, str], entity: str = "") -> Observation:
+    return Observation(
+        SOURCE, kind, line.input, line.number, line.number, line.text[:2000], code=code, time=line.time, node=line.host,
+        entity=entity, attributes=attributes,
+    )  # fmt: skip

@@ -1,0 +1,164 @@
+"""How a distributed training job fails: PyTorch's watchdog, rendezvous, exceptions, torchrun's verdict on its workers.
+
+Programs: PyTorch 1.9 to 2.9 (`ProcessGroupNCCL.cpp`, `socket.cpp`, `TCPStore.cpp`, torchrun / torchelastic), launchers
+(srun, mpirun, Ray) around it. Formats: the sources named, and docs.pytorch.org "torchrun (Elastic Launch)", "Error
+propagation". The start of a line may belong to another writer (a progress bar), so all is searched inside the line. Samples::
+
+    [rank0]:[E1026 04:01:29.500801336 ProcessGroupNCCL.cpp:683] [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(
+    SeqNum=55485, OpType=ALLREDUCE, NumelIn=2560, NumelOut=160, Timeout(ms)=600000) ran for 600077 milliseconds before timing out.
+    ... PG status: last enqueued work: 55487, last completed work: 55484
+    [rank11]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.35 GiB.
+    E1026 03:51:33.102000 2521679 .../api.py:882] failed (exitcode: 1) local_rank: 3 (pid: 2521736) of binary: /usr/bin/python
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from collectors.block import Reader
+from collectors.clock import parse_iso
+from collectors.identity import normalise_node
+from collectors.observation import Observation, Record, Relation
+from collectors.prefix import Line, peel
+
+SOURCE = "training"
+LAYERS = ("application", "framework")
+SIGNATURES = (
+    r"ProcessGroupNCCL\.cpp", r"torch[/.]distributed", r"\[c10d\]", r"^\[rank ?\d+\]:", r"^ *File \"[^\"]+\", line \d+", r"^Traceback ",
+)  # fmt: skip
+ANCHORS = (
+    r"Watchdog caught collective operation timeout",
+    r"[Ll]ast enqueued (?:NCCL )?work: ",
+    r"\bfailed \(exitcode: ",
+    r"(?:^|[\] :])[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt)(?::|$)",
+    r"waiting for clients\. \d+/\d+ clients joined",
+    r"client socket has (?:timed out|failed)",
+    r"(?:error: \S+: tasks? .*|srun: error.*)(?:Exited with exit code|Killed|Aborted|Segmentation fault|Bus error)",
+)
+HEADS = (r"Root Cause \(first observed failure\):",)
+
+_EMBEDDED = re.compile(r"(?:\[rank ?\d+\]:)?\[[EWI]\d{3,4} \d\d:\d\d:\d\d")
+_TIMEOUT = re.compile(
+    r"Watchdog caught collective operation timeout: Work\w*\((?:SeqNum=(?P<sequence>\d+), )?OpType=(?P<operation>\w+)"
+    r"(?:, NumelIn=(?P<numel_in>\d+), NumelOut=(?P<numel_out>\d+))?, Timeout\(ms\)=(?P<timeout_ms>\d+)\) ran for (?P<ran_ms>\d+)"
+)
+_PROGRESS = re.compile(
+    r"[Ll]ast enqueued (?:NCCL )?work: (?P<enqueued>-?\d+), last completed (?:NCCL )?work: (?P<completed>-?\d+)"
+)
+_GROUP = re.compile(r"\[PG (?:ID )?(?P<group>\d+)(?: PG GUID (?P<guid>\d+))?(?: ?\((?P<name>\w+)\))? Rank (?P<group_rank>\d+)\]")
+_RANK = re.compile(r"\[Rank (\d+)\]")
+_AT_WORK = re.compile(r"(?:at work sequence id: |at NCCL work: |by watchdog at work: )(\d+)")
+_EXIT = re.compile(r"\bfailed \(exitcode: (?P<code>-?\d+)\) local_rank: (?P<local_rank>\d+) \(pid: (?P<pid>\d+)\)")
+_EXCEPTION = re.compile(
+    r"(?:^|[\] :])(?P<code>(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt))(?:: (?P<message>.*))?$"
+)
+_JOINED = re.compile(r"after (?P<seconds>\d+) seconds waiting for clients\. (?P<joined>\d+)/(?P<expected>\d+) clients joined")
+_CLIENT = re.compile(r"client socket has (?P<code>timed out|failed)\b.*?to (?:connect to )?(?:any (?:network )?address of )?[(\[](?P<peer>[\w.:-]+?)(?:\]:|, )(?P<port>\d+)")
+_TASK = re.compile(r"error: (?P<host>[\w.-]+): tasks? (?P<tasks>[\d,-]+): (?P<what>Exited with exit code (?P<status>\d+)|Killed|Aborted|Segmentation fault|Bus error)")
+_SIGNALS = {"Killed": "-9", "Aborted": "-6", "Segmentation fault": "-11", "Bus error": "-7"}
+_FIELD = re.compile(r"(?P<name>time|host|rank|exitcode|error_file|traceback) +: (?P<value>.*)$")
+
+
+def parse_line(line: Line) -> Iterator[Record]:
+    """Yield `watchdog-timeout`, `progress`, `exit`, `exception` and `rendezvous` observations."""
+    embedded = _EMBEDDED.search(line.text)
+    if embedded and embedded.start() > 0 and line.time is None:
+        inner = peel(line.input, line.number, line.text[embedded.start() :])
+        line.text, line.time, line.rank, line.level = inner.text, inner.time, inner.rank or line.rank, inner.level
+    yield from _read_watchdog(line)
+    exit_ = _EXIT.search(line.text)
+    if exit_:
+        yield _observe(line, "exit", exit_["code"], {"local_rank": exit_["local_rank"], "pid": exit_["pid"]})
+        return
+    task = _TASK.search(line.text)
+    if task:
+        line.host = line.host or normalise_node(task["host"])
+        yield _observe(line, "exit", task["status"] or _SIGNALS.get(task["what"], ""), {"tasks": task["tasks"]})
+        return
+    joined = _JOINED.search(line.text)
+    if joined:
+        yield _observe(line, "rendezvous", "clients-missing", joined.groupdict())
+    client = _CLIENT.search(line.text)
+    if client:
+        attributes = {"peer": client["peer"], "peer_host": normalise_node(client["peer"]), "port": client["port"]}
+        yield _observe(line, "rendezvous", client["code"].replace(" ", "-"), attributes)
+    exception = _EXCEPTION.search(line.text)
+    if exception:
+        whole = exception["code"]
+        attributes = {"class": whole, "message": (exception["message"] or "")[:500]}
+        yield _observe(line, "exception", whole.rpartition(".")[2], attributes)
+
+
+def _observe(line: Line, kind: str, code: str, attributes: dict[str, str], rank: str = "") -> Observation:
+    rank = rank or line.rank
+    kept = {name: value for name, value in attributes.items() if value}
+    if rank:
+        kept["rank"] = rank
+    return Observation(
+        SOURCE, kind, line.input, line.number, line.number, line.text, code=code, time=line.time, node=line.host,
+        entity=f"rank:{rank}" if rank else "", attributes={**line.labels, **kept},
+    )  # fmt: skip
+
+
+def _read_watchdog(line: Line) -> Iterator[Record]:
+    group = _GROUP.search(line.text)
+    named = {name: value for name, value in (group.groupdict() if group else {}).items() if value}
+    local = named.get("group_rank", "")
+    if not local:
+        found = _RANK.search(line.text)
+        local = found[1] if found else ""
+        if local:
+            named["group_rank"] = local
+    # the rank in the whole job stands in front of the line; before torch 2.2 only the rank in the group is printed
+    rank = line.rank or local
+    timeout = _TIMEOUT.search(line.text)
+    if timeout:
+        attributes = named | {name: value for name, value in timeout.groupdict().items() if value}
+        yield _observe(line, "watchdog-timeout", timeout["operation"], attributes, rank)
+        return
+    progress = _PROGRESS.search(line.text)
+    if progress:
+        work = _AT_WORK.search(line.text)
+        attributes = named | progress.groupdict() | {"sequence": work[1] if work else ""}
+        yield _observe(line, "progress", "waiting" if work else "seen", attributes, rank)
+
+
+def parse_block(reader: Reader) -> Iterator[Record]:
+    """Read torchrun's block on the first failure: host, rank, exit code."""
+    first = reader.number
+    head = reader.next() or ""
+    fields: dict[str, str] = {}
+    line = peel(reader.input, first, head)
+    text, last = [line.text], first
+    for _ in range(12):
+        raw = reader.peek()
+        if raw is None:
+            break
+        inner = peel(reader.input, reader.number, raw)
+        match = _FIELD.search(inner.text)
+        if not match and not re.search(r"\[\d+\]:\s*$", raw):
+            break
+        reader.next()
+        text.append(inner.text)
+        last = reader.number - 1
+        if match:
+            fields[match["name"]] = match["value"].strip()
+    if "exitcode" not in fields:
+        return
+    rank = re.match(r"(\d+) \(local_rank: (\d+)\)", fields.get("rank", ""))
+    code = re.match(r"(-?\d+) +\(pid: (\d+)\)", fields["exitcode"])
+    host = normalise_node(fields["host"]) if fields.get("host") else ""
+    reader.node = host
+    time = parse_iso(fields.get("time", "").replace("_", " "))
+    attributes = {"first": "yes", "traceback": fields.get("traceback", "")[:200]}
+    if rank:
+        attributes |= {"rank": rank[1], "local_rank": rank[2]}
+    if code:
+        attributes["pid"] = code[2]
+    yield Observation(
+        SOURCE, "exit", reader.input, first, last, " ".join(text), code=code[1] if code else "", time=time, node=host,
+        entity=f"rank:{rank[1]}" if rank else "", attributes={name: value for name, value in attributes.items() if value},
+    )  # fmt: skip
+    if rank and host:
+        yield Relation(f"rank:{rank[1]}", f"node:{host}", "on", reader.input, first, host)

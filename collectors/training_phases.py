@@ -1,0 +1,51 @@
+"""What a training job is busy with besides steps: saving, evaluating, preparing data, compiling.
+
+Programs: Hugging Face Transformers and Datasets, torchtune, Megatron-LM, DeepSpeed, Lightning, NeMo. Only the beginnings and
+ends of such work are read; how long it took is arithmetic (`diagnosis.analyses.stalls`). Samples::
+
+    [INFO|trainer.py:3993] 2025-09-01 05:10:01,377 >> Saving model checkpoint to output/checkpoint-12000
+    saving checkpoint at iteration   20000 to /data/ckpt in torch format
+      successfully saved checkpoint at iteration   20000 to /data/ckpt
+    ***** Running Evaluation *****
+    Running tokenizer on dataset (num_proc=16):  12%|##        | 36000/300000
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from collectors.clock import parse_iso
+from collectors.observation import Observation
+from collectors.prefix import Line
+
+SOURCE = "training"
+LAYERS: tuple[str, ...] = ()
+_PHASES: tuple[tuple[str, str, str], ...] = (
+    # (phase, begin | end | part, regex)
+    ("checkpoint", "end", r"[Ss]uccessfully saved checkpoint|[Cc]heckpoint (?:was |has been )?saved\b(?! to .*[._-]\d+_)|\bsaved checkpoint\b|\[Torch\] Saved |[Ss]aving (?:took|finished)|[Ff]inished saving"),
+    ("checkpoint", "part", r"checkpoint of size .* saved to|Configuration saved in |Model weights saved in |(?:chunk|shard) .* saved"),
+    ("checkpoint", "begin", r"(?:[Ss]aving|[Ss]tart(?:ing)? to save|[Ss]tart saving|[Bb]egin(?:ning)? to save) (?:the |a |full |sharded |model |state |dist(?:ributed)? |async )*(?:checkpoint|ckpt|state[_ ]dict|model|weights)\b|\[Torch\] Saving |[Rr]etrieving full model state dict|[Gg]athering (?:full )?state[_ ]dict"),
+    ("evaluation", "begin", r"\*+ ?Running (?:Evaluation|Prediction|evaluation|Test) ?\*+|^(?:.*\] ?)?(?:Running|Starting|Start|Begin) (?:evaluation|validation|eval)\b|Evaluating:? .*\b0%\||[Vv]alidation sanity check|Generating (?:samples|predictions)"),
+    ("evaluation", "end", r"(?:[Ee]valuation|[Vv]alidation) (?:finished|done|took|complete)"),
+    ("data preparation", "begin", r"Running tokenizer on (?:the )?\w*|[Tt]okeniz(?:ing|e) (?:the )?(?:\w+ )?(?:data|dataset|split|corpus|prompts|text)|Generating \w+ split: |> building .*index|[Bb]uilding (?:the )?(?:dataset|index|indices|sample|shuffle|doc-idx)|^Map(?: \(num_proc=\d+\))?:\s+\d+%|^(?:Pre-?)?[Pp]rocessing (?:the )?dataset|Filter(?:ing)?(?: \(num_proc=\d+\))?:\s+\d+%"),
+    ("compilation", "begin", r"Compiling (?:the )?(?:model|graph|kernels?)|torch\.compile(?:d)? .*(?:start|compil)|> compiling dataset index builder|> compiling and loading fused kernels|Building extension module |Capturing (?:CUDA|cudagraph)|[Aa]utotun(?:e|ing) "),
+)  # fmt: skip
+_COMPILED = tuple((phase, edge, re.compile(regex)) for phase, edge, regex in _PHASES)
+ANCHORS = tuple(regex for _, _, regex in _PHASES)
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?")
+
+
+def parse_line(line: Line) -> Iterator[Observation]:
+    """Yield a `phase` observation; its code is the phase, attribute `edge` is begin, part or end."""
+    for phase, edge, regex in _COMPILED:
+        if regex.search(line.text):
+            if line.time is None:  # the time often stands behind a progress bar or a logger's name
+                stamp = _TIME.search(line.text)
+                line.time = parse_iso(stamp[0]) if stamp else None
+            attributes = {"edge": edge} | ({"rank": line.rank} if line.rank else {})
+            yield Observation(
+                SOURCE, "phase", line.input, line.number, line.number, line.text[:500], code=phase, time=line.time,
+                node=line.host, entity=f"rank:{line.rank}" if line.rank else "", attributes=attributes,
+            )  # fmt: skip
+            return

@@ -1,0 +1,99 @@
+"""Which rank a collective waited for: order ranks by the last operation that they began and completed, in each process group.
+
+Reads PyTorch's `progress` and `watchdog-timeout` facts. Yields `collective` facts: code `not-entered` on a rank that never began
+the operation in which others timed out, `behind` on one that completed fewer, `all-entered` for a group where every rank that
+reports waits in the same operation, `differs` where ranks wait in unlike operations of one number; `absent` on a rank that
+printed nothing while nearly all others report. Ranks that print timeouts are those who waited.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from collectors.observation import Observation
+from diagnosis.facts import Facts
+
+_MOST_CITED = 8
+
+
+def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+    """Yield `collective` facts for each process group."""
+    timeouts = facts.by_kind.get("watchdog-timeout", [])
+    groups: dict[str, list[Observation]] = defaultdict(list)
+    for one in facts.by_kind.get("progress", ()):
+        groups[one.attributes.get("group", "")].append(one)
+    for _, found in sorted(groups.items()):
+        yield from _compare(found, timeouts)
+    yield from _differ(timeouts)
+    yield from _absent(timeouts, facts)
+
+
+def _number(one: Observation, name: str) -> int | None:
+    value = one.attributes.get(name, "")
+    return int(value) if value.lstrip("-").isdigit() else None
+
+
+def _compare(found: Sequence[Observation], timeouts: Sequence[Observation]) -> Iterator[tuple[Observation, list[Observation]]]:
+    last: dict[str, Observation] = {}
+    for one in found:
+        rank = one.attributes.get("rank", "")
+        if rank and (rank not in last or (_number(one, "completed") or 0) >= (_number(last[rank], "completed") or 0)):
+            last[rank] = one
+    rows = [(rank, enqueued, completed) for rank, one in sorted(last.items())
+            if (enqueued := _number(one, "enqueued")) is not None and (completed := _number(one, "completed")) is not None]  # fmt: skip
+    waiting = {rank: completed + 1 for rank, enqueued, completed in rows if enqueued > completed}
+    if not waiting:
+        return
+    stuck = max(waiting.values())
+    waiters = [last[rank] for rank, at in waiting.items() if at == stuck]
+    proof = [*waiters[:2], *[one for one in timeouts if one.attributes.get("sequence") == str(stuck)][:2]]
+    odd = False
+    for rank, enqueued, completed in rows:
+        if enqueued < stuck and enqueued == completed and completed >= stuck - 3:
+            odd = True
+            yield _make("not-entered", last[rank], {"sequence": str(stuck), "enqueued": str(enqueued)}), [last[rank], *proof]
+        elif completed + 1 < stuck:
+            odd = True
+            yield _make("behind", last[rank], {"sequence": str(stuck), "completed": str(completed)}), [last[rank], *proof]
+    if not odd and len(waiting) == len(rows) > 1:
+        yield _make("all-entered", waiters[0], {"sequence": str(stuck), "ranks": str(len(rows))}, whole=True), waiters[:_MOST_CITED]
+
+
+def _differ(timeouts: Sequence[Observation]) -> Iterator[tuple[Observation, list[Observation]]]:
+    by_sequence: dict[str, dict[tuple[str, str, str], Observation]] = defaultdict(dict)
+    for one in timeouts:
+        shape = (one.attributes.get("operation", ""), one.attributes.get("numel_in", ""), one.attributes.get("numel_out", ""))
+        by_sequence[one.attributes.get("sequence", "")].setdefault(shape, one)
+    for sequence, shapes in sorted(by_sequence.items()):
+        ranks = {one.attributes.get("rank", "") for one in shapes.values()}
+        if sequence and len(shapes) > 1 and len(ranks) > 1:
+            operations = " ".join(sorted({shape[0] for shape in shapes}))
+            first = next(iter(shapes.values()))
+            attributes = {"sequence": sequence, "operations": operations, "kinds": str(len(set(operations.split())))}
+            yield _make("differs", first, attributes, whole=True), list(shapes.values())[:_MOST_CITED]
+
+
+def _absent(timeouts: Sequence[Observation], facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+    sizes = [int(size) for one in facts.by_kind.get("init", ()) if (size := one.attributes.get("ranks", "")).isdigit()]
+    said = {one.attributes["rank"] for one in timeouts if one.attributes.get("rank", "").isdigit()}
+    said |= {one.attributes["rank"] for one in facts.by_kind.get("progress", ()) if one.attributes.get("rank", "").isdigit()}
+    size = max(sizes, default=0)
+    missing = [rank for rank in range(size) if str(rank) not in said]
+    if size < 4 or not said or len(missing) > max(1, size // 16) or not missing:
+        return
+    for rank in missing:
+        first = timeouts[0] if timeouts else facts.by_kind["progress"][0]
+        yield Observation(
+            "derived", "collective", first.input, first.line, first.line, f"rank {rank} reports nothing, {len(said)} others do",
+            code="absent", time=first.time, entity=f"rank:{rank}", attributes={"rank": str(rank)}, raw=first.raw,
+        ), list(timeouts[:3]) or [first]  # fmt: skip
+
+
+def _make(code: str, one: Observation, attributes: dict[str, str], *, whole: bool = False) -> Observation:
+    rank = "" if whole else one.attributes.get("rank", "")
+    text = f"rank {rank or 'all'} {code}: " + ", ".join(f"{name} {value}" for name, value in attributes.items())
+    return Observation(
+        "derived", "collective", one.input, one.line, one.line, text, code=code, time=one.time, node="" if whole else one.node,
+        entity=f"rank:{rank}" if rank else "", attributes={**attributes, **({"rank": rank} if rank else {})}, raw=one.raw,
+    )  # fmt: skip

@@ -1,0 +1,80 @@
+"""One GPU beside its equals in one listing: fewer NVLinks, a narrower PCIe link, a lower power limit, lower clocks at work.
+
+Peers are the GPUs of the same input (and model, where it is told). Derives `gpu_outlier` with code `nvlink`, `pcie-width`,
+`pcie-generation`, `power-limit` or `clock`, citing the GPU's own rows.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from statistics import median
+
+from collectors.observation import Observation
+from diagnosis.facts import Facts
+
+_BUSY = 50.0  # per cent of use from which link speed and clocks say something
+_SLOW = 0.75  # a clock below this share of its peers' median is behind
+
+
+def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+    """Yield `gpu_outlier` observations."""
+    yield from _nvlinks(facts)
+    yield from _compare(facts, "gpu_link", "width", "pcie-width", busy=False, share=0.99)
+    yield from _compare(facts, "gpu_link", "generation", "pcie-generation", busy=True, share=0.99)
+    yield from _compare(facts, "gpu_power", "limit", "power-limit", busy=False, share=0.9)
+    yield from _compare(facts, "gpu_clocks", "sm", "clock", busy=True, share=_SLOW)
+
+
+def _number(one: Observation, name: str) -> float | None:
+    digits = one.attributes.get(name, "").split(" ")[0].rstrip("x%")
+    try:
+        return float(digits)
+    except ValueError:
+        return None
+
+
+def _is_busy(one: Observation) -> bool:
+    use = _number(one, "utilization")
+    if use is not None:
+        return use >= _BUSY
+    return one.attributes.get("reason_idle", "Active") != "Active" and one.attributes.get("pstate", "P8") in ("P0", "P1", "P2")
+
+
+def _compare(facts: Facts, kind: str, name: str, code: str, *, busy: bool, share: float) -> Iterator[tuple[Observation, list[Observation]]]:
+    groups: dict[tuple[str, str, str], dict[str, Observation]] = defaultdict(dict)
+    for one in facts.by_kind.get(kind, ()):
+        if _number(one, name) is not None and (not busy or _is_busy(one)):
+            groups[(one.input, one.node, one.attributes.get("model", ""))][one.entity] = one
+    for _, rows in sorted(groups.items()):
+        for gpu, one in sorted(rows.items()):
+            own = _number(one, name)
+            peers = [value for other, row in rows.items() if other != gpu and (value := _number(row, name)) is not None]
+            if len(peers) < 2 or own is None:
+                continue
+            middle = median(peers)
+            if own < share * middle and sum(value < share * middle for value in peers) * 3 <= len(peers):
+                yield _make(one, code, {"value": f"{own:g}", "peers": f"{middle:g}"}), [one]
+
+
+def _nvlinks(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+    groups: dict[tuple[str, str, str], dict[str, list[Observation]]] = defaultdict(lambda: defaultdict(list))
+    for one in facts.by_kind.get("nvlink", ()):
+        groups[(one.input, one.node, one.attributes.get("model", ""))][one.entity].append(one)
+    for _, rows in sorted(groups.items()):
+        up = {gpu: len({one.attributes.get("link", "") for one in found if one.code == "active"}) for gpu, found in rows.items()}
+        most = max(up.values())
+        for gpu, found in sorted(rows.items()):
+            down = [one for one in found if one.code != "active"]
+            peers = [count for other, count in up.items() if other != gpu]
+            if down and peers and up[gpu] < most and sum(count < most for count in peers) * 3 <= 2 * len(peers):
+                yield _make(down[0], "nvlink", {"value": str(up[gpu]), "peers": str(most)}), down
+
+
+def _make(one: Observation, code: str, attributes: dict[str, str]) -> Observation:
+    text = f"{code} {attributes['value']}, its peers {attributes['peers']}"
+    more = {name: value for name, value in one.attributes.items() if name in ("pci", "gpu", "model")}
+    return Observation(
+        "derived", "gpu_outlier", one.input, one.line, one.line_end, text, code=code, time=one.time, node=one.node, entity=one.entity,
+        attributes={**more, **attributes}, raw=one.raw,
+    )  # fmt: skip

@@ -1,0 +1,59 @@
+"""What differs between the hosts of one job: NCCL versions, network modules; and whether a host's identity is used twice.
+
+Yields `nccl-versions-differ`, `networks-differ` (hosts of one job use unlike NCCL networks) and `duplicate-gpu-hosts` (code
+other-host where the two ranks of a "Duplicate GPU" message run on different hosts, same-host where they share one).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from collectors.observation import Observation
+from diagnosis.facts import Facts
+
+Derived = Iterator[tuple[Observation, list[Observation]]]
+
+
+def derive(facts: Facts) -> Derived:
+    """Yield the differences between hosts."""
+    yield from _differ(facts, "nccl-version", "nccl-versions-differ")
+    yield from _differ(facts, "network", "networks-differ")
+    yield from _duplicates(facts)
+
+
+def _differ(facts: Facts, kind: str, name: str) -> Derived:
+    values: dict[str, dict[str, Observation]] = defaultdict(dict)
+    for one in facts.by_kind.get(kind, ()):
+        if one.node and one.code:
+            values[one.node].setdefault(one.code, one)
+    sets = {node: frozenset(found) for node, found in values.items()}
+    if len(set(sets.values())) < 2 or any(one <= other or other <= one for one in sets.values() for other in sets.values() if one != other):
+        return
+    common = max(sorted(set(sets.values()), key=sorted), key=lambda one: sum(1 for other in sets.values() if other == one))
+    odd = sorted(node for node, found in sets.items() if found != common)
+    proof = [one for node in [*odd, *sorted(node for node in sets if node not in odd)] for one in values[node].values()]
+    where = odd[0] if len(odd) == 1 else ""
+    text = "; ".join(f"{node}: {', '.join(sorted(found))}" for node, found in sorted(sets.items())[:8])
+    yield Observation(
+        "derived", name, proof[0].input, proof[0].line, proof[0].line, text, node=where, time=proof[0].time,
+        attributes={"hosts": str(len(sets)), "kinds": str(len(set(sets.values())))}, raw=proof[0].raw,
+    ), proof[:8]  # fmt: skip
+
+
+def _duplicates(facts: Facts) -> Derived:
+    hosts: dict[str, str] = {}
+    for one in (*facts.by_kind.get("init", ()), *facts.by_kind.get("duplicate-gpu", ())):
+        if one.node and one.attributes.get("rank"):
+            hosts.setdefault(one.attributes["rank"], one.node)
+    for code in ("other-host", "same-host"):
+        found = [
+            one for one in facts.by_kind.get("duplicate-gpu", ())
+            if (other := hosts.get(one.attributes.get("other", ""))) and one.node and (other != one.node) == (code == "other-host")
+        ]  # fmt: skip
+        if found:
+            first = found[0]
+            yield Observation(
+                "derived", "duplicate-gpu-hosts", first.input, first.line, first.line, f"ranks of one GPU message: {code}", code=code,
+                node=first.node, entity=first.entity, time=first.time, attributes=dict(first.attributes), raw=first.raw,
+            ), found[:6]  # fmt: skip

@@ -1,0 +1,66 @@
+"""Host memory that only ever grows (or what is available, that only ever shrinks) over a series of samples.
+
+Derives `memory-trend` with code `growing` or `shrinking` and the `factor` between the ends. A plateau, a fall or a handful of
+samples is no trend: nearly every step must go the same way and the whole change must be large.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+from collectors.observation import Observation, Sample
+from diagnosis.facts import Facts
+
+_USED = re.compile(
+    r"(?i)(?:^|_)(?:rss|pss|uss)(?:_|$)|mem(?:ory)?_(?:used|usage|working_set)|working_set_bytes|resident_memory|virtual_memory_used"
+)
+_AVAILABLE = re.compile(r"(?i)mem(?:ory)?_?(?:avail(?:able)?|free)")
+_NOT_HOST = re.compile(r"(?i)gpu|cuda|dcgm|hbm|vram|^vllm|_fb_")
+_LEAST = 6  # samples
+_STEADY = 0.9  # share of steps that go the same way
+_FACTOR = 1.5
+
+
+def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+    """Yield `memory-trend` observations, citing the first and the last sample."""
+    for metric in sorted(facts.by_metric):
+        sign = 1 if _USED.search(metric) else -1 if _AVAILABLE.search(metric) else 0
+        if sign == 0 or _NOT_HOST.search(metric):
+            continue
+        series: dict[tuple[str, str, str], list[Sample]] = defaultdict(list)
+        for sample in facts.by_metric[metric]:
+            names = tuple(f"{name}={value}" for name, value in sorted(sample.labels.items()) if name not in ("step", "epoch", "iteration"))
+            series[sample.input, sample.node, "|".join((sample.entity, *names))].append(sample)
+        for _, samples in sorted(series.items()):
+            samples.sort(key=lambda one: (one.time if one.time is not None else 0.0, one.line))
+            factor = _measure([one.value for one in samples], sign)
+            if factor is not None:
+                yield _make(samples, "growing" if sign > 0 else "shrinking", factor), [_observe(samples[0]), _observe(samples[-1])]
+
+
+def _measure(values: list[float], sign: int) -> float | None:
+    if len(values) < _LEAST or min(values) <= 0:
+        return None
+    steps = [sign * (after - before) for before, after in zip(values, values[1:], strict=False)]
+    if sum(step > 0 for step in steps) < _STEADY * len(steps):
+        return None
+    factor = values[-1] / values[0] if sign > 0 else values[0] / values[-1]
+    return factor if factor >= _FACTOR else None
+
+
+def _make(samples: list[Sample], code: str, factor: float) -> Observation:
+    first, last = samples[0], samples[-1]
+    text = f"memory-trend {last.metric} {first.value:g} -> {last.value:g} over {len(samples)} samples"
+    return Observation(
+        "derived", "memory-trend", last.input, last.line, last.line, text, code=code, time=last.time, node=last.node,
+        attributes={"metric": last.metric, "factor": f"{factor:.3f}", "samples": str(len(samples))},
+    )  # fmt: skip
+
+
+def _observe(sample: Sample) -> Observation:
+    return Observation(
+        sample.source, "sample", sample.input, sample.line, sample.line, f"{sample.metric} {sample.value:g}", code=sample.metric,
+        time=sample.time, node=sample.node, entity=sample.entity, attributes=dict(sample.labels),
+    )  # fmt: skip

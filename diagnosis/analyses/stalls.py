@@ -1,0 +1,61 @@
+"""What a job was busy with when a collective began to wait: look one timeout back from the watchdog's line.
+
+Reads `watchdog-timeout` and `phase` facts. Yields `stalled-in` (code the phase) where saving, evaluating, preparing data or
+compiling began about when the collective that later timed out was started, or, without times, where it is the last thing that
+began in that log before the timeout and no end of it is printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from collectors.observation import Observation
+from diagnosis.facts import Facts
+
+_BEFORE, _AFTER = 180.0, 90.0  # seconds around the start of the collective in which the phase began
+_MOST_LINES = 400  # between the phase and the timeout where no time tells
+
+
+def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+    """Yield at most one `stalled-in` for each input that shows a timeout."""
+    phases = sorted(facts.by_kind.get("phase", ()), key=lambda one: (one.input, one.line))
+    if not phases:
+        return
+    first: dict[str, Observation] = {}
+    for one in facts.by_kind.get("watchdog-timeout", ()):
+        if one.input not in first or one.line < first[one.input].line:
+            first[one.input] = one
+    for name, timeout in sorted(first.items()):
+        yield from _look_back(timeout, phases, name)
+
+
+def _look_back(timeout: Observation, phases: Sequence[Observation], name: str) -> Iterator[tuple[Observation, list[Observation]]]:
+    ran = float(timeout.attributes.get("ran_ms", "0")) / 1000.0
+    began = timeout.time - ran if timeout.time is not None else None
+    for phase in reversed(phases):
+        if phase.attributes.get("edge") != "begin":
+            continue
+        here = phase.input == name and phase.line < timeout.line
+        if began is not None and phase.time is not None:
+            if not -_BEFORE <= phase.time - began <= _AFTER:
+                continue
+        elif not here or timeout.line - phase.line > _MOST_LINES:
+            continue
+        later = [one for one in phases if one.input == phase.input and one.line > phase.line and one.code == phase.code]
+        later = [one for one in later if one.input != name or one.line < timeout.line]
+        ended = next((one for one in later if one.attributes.get("edge") == "end"), None)
+        if ended is not None and not _is_late(ended, began):
+            continue
+        parts = [one for one in later if one.attributes.get("edge") == "part"]
+        attributes = {"phase": phase.code, "timeout_s": f"{ran:.0f}"} | ({"rank": phase.attributes["rank"]} if "rank" in phase.attributes else {})
+        text = f"{phase.code} began before the collective that waited {ran:.0f} s"
+        yield Observation(
+            "derived", "stalled-in", phase.input, phase.line, phase.line, text, code=phase.code, time=phase.time, node=phase.node,
+            entity=phase.entity, attributes=attributes, raw=phase.raw,
+        ), [phase, *parts[-2:], timeout]  # fmt: skip
+        return
+
+
+def _is_late(ended: Observation, began: float | None) -> bool:
+    """Tell whether the work ended only long after the others had begun to wait."""
+    return began is not None and ended.time is not None and ended.time - began > 120.0

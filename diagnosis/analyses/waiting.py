@@ -1,0 +1,140 @@
+"""What still waits, and why: the schedulers' messages that nothing later has settled, and the capacity that the inputs show."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from collectors.kube_names import parse_quantity
+from collectors.observation import Observation
+from collectors.scheduling_messages import Clause, read_reasons
+from diagnosis.facts import Facts
+
+_TRUE_IS_GOOD = frozenset({"QuotaReserved", "Admitted", "PodScheduled", "Scheduled", "Ready", "PodsReady", "Initialized", "Active"})
+_TRUE_IS_BAD = frozenset({"Unschedulable", "UnschedulableOnNodePool", "Evicted", "Preempted", "DisruptionTarget", "Failed"})
+_SETTLING_EVENTS = frozenset({"Scheduled", "Admitted", "QuotaReserved", "Started"})
+_SETTLING_CONDITIONS = frozenset({"PodScheduled", "QuotaReserved", "Admitted", "Scheduled"})
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A message about something that still waits."""
+
+    entity: str
+    observation: Observation
+    clauses: tuple[Clause, ...]
+
+
+@dataclass(slots=True)
+class Capacity:
+    """What the node tables show of one resource: by node, how much there is, how much is requested, and the lines that say so."""
+
+    allocatable: dict[str, float] = field(default_factory=dict)
+    requested: dict[str, float] = field(default_factory=dict)
+    lines: dict[str, Observation] = field(default_factory=dict)
+    request_lines: dict[str, Observation] = field(default_factory=dict)
+
+    def free(self) -> dict[str, float]:
+        """Return what is free on each node for which both numbers are known."""
+        return {node: value - self.requested[node] for node, value in self.allocatable.items() if node in self.requested}
+
+
+def find_waiting(facts: Facts) -> list[Waiting]:
+    """Return the latest message of each kind about each thing that still waits, in a stable order."""
+    settled = _find_settled(facts)
+    found: dict[tuple[str, str], Waiting] = {}
+    covered: set[tuple[str, int]] = set()
+    for kind in ("event", "condition", "pod", "klog", "scheduling-message"):
+        for one in facts.by_kind.get(kind, ()):
+            message = one.attributes.get("message", "")
+            if not message or message.startswith("Previously:"):
+                continue
+            if kind == "scheduling-message" and (one.input, one.line) in covered:
+                continue
+            covered.update((one.input, number) for number in range(one.line, min(one.line_end, one.line + 60) + 1))
+            if kind == "condition" and _is_past(one):
+                continue
+            clauses = tuple(read_reasons(message))
+            if not clauses:
+                continue
+            entity = facts.resolver.resolve(one.entity, one.node) if one.entity and not one.entity.startswith("node:") else ""
+            if entity and any(_is_later(later, one) for later in settled.get(entity, ())):
+                continue
+            key = (entity or f"{one.input}:{one.line}", clauses[0].code)
+            known = found.get(key)
+            if known is None or _is_later(one, known.observation):
+                found[key] = Waiting(entity, one, clauses)
+    return [found[key] for key in sorted(found)]
+
+
+def _is_past(one: Observation) -> bool:
+    status = one.attributes.get("status", "")
+    return (one.code in _TRUE_IS_GOOD and status == "True") or (one.code in _TRUE_IS_BAD and status == "False")
+
+
+def _find_settled(facts: Facts) -> dict[str, list[Observation]]:
+    """Return, by entity, the facts that say it was placed or admitted."""
+    settled: dict[str, list[Observation]] = defaultdict(list)
+    for one in facts.by_kind.get("event", ()):
+        if one.code in _SETTLING_EVENTS and one.entity:
+            settled[facts.resolver.resolve(one.entity, one.node)].append(one)
+    for one in facts.by_kind.get("condition", ()):
+        if one.code in _SETTLING_CONDITIONS and one.attributes.get("status") == "True" and one.entity:
+            settled[facts.resolver.resolve(one.entity, one.node)].append(one)
+    last: dict[str, Observation] = {}
+    for kind in ("row", "pod"):
+        for one in facts.by_kind.get(kind, ()):
+            if one.entity.startswith("pod:"):
+                entity = facts.resolver.resolve(one.entity, one.node)
+                known = last.get(entity)
+                if known is None or known.input != one.input or known.line <= one.line:
+                    last[entity] = one
+    for entity, one in last.items():
+        status = one.attributes.get("status", "")
+        if status and status != "Pending" and not (status == "Terminating" and not one.node):
+            settled[entity].append(one)
+    return settled
+
+
+def _is_later(later: Observation, earlier: Observation) -> bool:
+    """Tell whether one fact is at least as new as another: by time, by age, else taken as a newer state."""
+    if later.time is not None and earlier.time is not None:
+        return later.time >= earlier.time
+    young, old = later.attributes.get("age", ""), earlier.attributes.get("age", "")
+    if later.kind == "event" and earlier.kind == "event" and young and old:
+        return float(young) <= float(old)
+    if later.kind == earlier.kind and later.input == earlier.input:
+        return later.line >= earlier.line
+    return True
+
+
+def find_capacity(facts: Facts) -> dict[str, Capacity]:
+    """Return, by resource, what the nodes offer and what is requested of it."""
+    found: dict[str, Capacity] = defaultdict(Capacity)
+    for one in facts.by_kind.get("allocatable", ()):
+        value = parse_quantity(one.attributes.get("allocatable", ""))
+        if value is not None:
+            capacity = found[one.code]
+            capacity.allocatable[_node(one)] = value
+            capacity.lines[_node(one)] = one
+    for one in facts.by_kind.get("allocated", ()):
+        value = parse_quantity(one.attributes.get("requests", ""))
+        if value is not None:
+            capacity = found[one.code]
+            capacity.requested[_node(one)] = value
+            capacity.request_lines[_node(one)] = one
+    return dict(found)
+
+
+def _node(one: Observation) -> str:
+    return one.attributes.get("node") or one.node or f"?{one.input}"
+
+
+def pod_requests(facts: Facts, entity: str) -> Iterator[tuple[str, float, Observation]]:
+    """Yield (resource, amount, fact) for the devices that a pod asks for; of a pod without a name when only one is described."""
+    pods = [one for one in facts.by_kind.get("pod", ()) if one.attributes.get("devices")]
+    named = [one for one in pods if one.entity and facts.resolver.resolve(one.entity, one.node) == entity]
+    chosen = named or ([one for one in pods if not one.entity] if len(pods) == 1 else [])
+    for one in chosen[:1]:
+        yield one.attributes["device"], float(one.attributes["devices"]), one
