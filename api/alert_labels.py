@@ -18,7 +18,15 @@ _EXPORTER = re.compile(
     r"(?:dcgm|node|gpu|nvidia|smi|infiniband|ib|process|blackbox|slurm|ipmi|lustre|ceph|kube)[-_]?(?:\w+[-_])*exporter|nvidia-dcgm|"
     r"[-_]exporter(?:-|$)|kube-state-metrics|(?:^|-)cadvisor|node-problem-detector|prometheus-(?!.*worker)|metrics-server|alertmanager"
 )
-_NODE = ("exported_node", "node", "nodename", "node_name", "kubernetes_node", "kubernetes_io_hostname", "exported_hostname")
+_NODE = (
+    "exported_node",
+    "node",
+    "nodename",
+    "node_name",
+    "kubernetes_node",
+    "kubernetes_io_hostname",
+    "exported_hostname",
+)
 _HOST = ("Hostname", "hostname", "host", "host_name")  # dcgm-exporter writes its pod's name here without NODE_NAME
 _INSTANCE = ("exported_instance", "instance")
 _POD = ("pod", "pod_name", "kubernetes_pod_name")

@@ -43,7 +43,12 @@ def create_app(settings: Settings, knowledge: Knowledge, *, clock: Callable[[], 
         service.close()
 
     app = FastAPI(
-        title="faultwalk", version=_version(), docs_url=None, redoc_url=None, lifespan=lifespan, separate_input_output_schemas=False
+        title="faultwalk",
+        version=_version(),
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        separate_input_output_schemas=False,
     )
     app.state.service = service
     for module in (triage, reports, cases, rules, ingest, alerts, health):
@@ -67,7 +72,9 @@ async def _parameters(request: Request, error: Exception) -> Response:
     """Answer for wrong parameters: which one and what was expected, not what it was."""
     assert isinstance(error, RequestValidationError)
     errors = [
-        FieldError(pointer="/" + "/".join(str(part) for part in item["loc"][:2]), code=item["type"], expected=item["msg"])
+        FieldError(
+            pointer="/" + "/".join(str(part) for part in item["loc"][:2]), code=item["type"], expected=item["msg"]
+        )
         for item in error.errors()
     ]
     return await _problem(request, ProblemError(422, "parameter", "A parameter is not as expected.", errors=errors))

@@ -112,7 +112,9 @@ class Service:
 
     def _refuse(self) -> None:
         self.metrics.refused.inc()
-        raise ProblemError(503, "busy", "Too many requests are being worked on. Try again.", headers={"Retry-After": "5"})
+        raise ProblemError(
+            503, "busy", "Too many requests are being worked on. Try again.", headers={"Retry-After": "5"}
+        )
 
 
 def _copy(knowledge: Knowledge) -> Knowledge:

@@ -114,5 +114,3 @@ def _ref(alert: Alert) -> AlertRef:
         status=alert.status,
         starts_at=alert.starts_at.isoformat().replace("+00:00", "Z"),
     )
-
-

@@ -81,10 +81,15 @@ class Gate:
         path, headers = scope["path"], Headers(scope=scope)
         host = headers.get("host", "")
         if self._token is None and path not in _OPEN and _name(host) not in self._hosts:
-            raise ProblemError(421, "unknown-host", "This service does not answer under that host name (FAULTWALK_ALLOWED_HOSTS).")
+            raise ProblemError(
+                421, "unknown-host", "This service does not answer under that host name (FAULTWALK_ALLOWED_HOSTS)."
+            )
         if scope["method"] not in _SAFE:
             origin, site = headers.get("origin"), headers.get("sec-fetch-site")
-            if (origin is not None and urlsplit(origin).netloc.lower() != host.lower()) or site in ("cross-site", "same-site"):
+            if (origin is not None and urlsplit(origin).netloc.lower() != host.lower()) or site in (
+                "cross-site",
+                "same-site",
+            ):
                 raise ProblemError(403, "other-origin", "The request comes from a page of another origin.")
         if self._token is not None and path not in _OPEN and not path.startswith("/static/"):
             self._check_token(scope, headers)
@@ -99,7 +104,9 @@ class Gate:
             return
         if scope["method"] == "GET" and "text/html" in headers.get("accept", ""):
             raise _LoginNeededError
-        raise ProblemError(401, "token-required", "Send `Authorization: Bearer TOKEN`.", headers={"WWW-Authenticate": "Bearer"})
+        raise ProblemError(
+            401, "token-required", "Send `Authorization: Bearer TOKEN`.", headers={"WWW-Authenticate": "Bearer"}
+        )
 
     def _limit(self, scope: Scope, receive: Receive) -> Receive:
         """Return a `receive` that gives up on bodies that are too large or too slow."""
@@ -135,7 +142,9 @@ class Gate:
     def too_large(self) -> ProblemError:
         """Return the error for a body above the limit."""
         limit = self.service.settings.most_body
-        return ProblemError(413, "body-too-large", f"The body is larger than {limit} bytes.", headers={"Connection": "close"})
+        return ProblemError(
+            413, "body-too-large", f"The body is larger than {limit} bytes.", headers={"Connection": "close"}
+        )
 
 
 class _LoginNeededError(Exception):

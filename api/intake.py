@@ -43,7 +43,11 @@ def unpack(inputs: Sequence[Input], most_body: int) -> tuple[list[Input], list[I
     """Open archives among the inputs; return the texts, and what was refused as inputs with a remark."""
     opened = Opened()
     limits = Limits(most_body * UNPACKED_FACTOR, most_body * UNPACKED_FACTOR, MOST_MEMBERS, MOST_NESTED)
-    texts = [text_input(name, stream.read()) for one in inputs for name, stream in expand(one.name, one.stream, opened, limits)]
+    texts = [
+        text_input(name, stream.read())
+        for one in inputs
+        for name, stream in expand(one.name, one.stream, opened, limits)
+    ]
     refused = [
         InputPart(input=name, kind="refused", lines=0, recognised=0, unrecognised_errors=0, notes=[reason])
         for name, reason in opened.refused
@@ -60,7 +64,8 @@ def triage_in_languages(
     try:
         intakes = take_in(texts, knowledge, store, now=now, batch="triage")
         reports = [
-            diagnose(store, knowledge, now=now, language=language, intakes=intakes, batches=["triage"]) for language in languages
+            diagnose(store, knowledge, now=now, language=language, intakes=intakes, batches=["triage"])
+            for language in languages
         ]
     finally:
         store.close()
@@ -94,6 +99,10 @@ def _placed(record: Record, intake: Intake, node: str) -> Record:
         record = replace(record, source=intake.kind)
     if record.node or not node:
         return record
-    if isinstance(record, Relation) and record.upper.startswith(("pod:", "job:")) and not record.lower.startswith("gpu:"):
+    if (
+        isinstance(record, Relation)
+        and record.upper.startswith(("pod:", "job:"))
+        and not record.lower.startswith("gpu:")
+    ):
         return record
     return replace(record, node=node)

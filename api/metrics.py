@@ -17,9 +17,7 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self.requests = Counter(
-            "faultwalk_requests", "Answered requests.", ["route", "status"], registry=self.registry
-        )
+        self.requests = Counter("faultwalk_requests", "Answered requests.", ["route", "status"], registry=self.registry)
         self.seconds = Histogram(
             "faultwalk_request_seconds", "Time from head to answer.", ["route"], registry=self.registry
         )

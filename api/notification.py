@@ -53,8 +53,12 @@ class Notification(BaseModel):
 
     def name(self) -> str:
         """Return an id that the same message, sent again, has too."""
-        parts = sorted(f"{one.fingerprint}|{one.status}|{one.starts_at}|{sorted(one.labels.items())}" for one in self.alerts)
-        return hashlib.sha256("\n".join([self.group_key, self.receiver, *parts]).encode("utf-8", "replace")).hexdigest()[:32]
+        parts = sorted(
+            f"{one.fingerprint}|{one.status}|{one.starts_at}|{sorted(one.labels.items())}" for one in self.alerts
+        )
+        return hashlib.sha256(
+            "\n".join([self.group_key, self.receiver, *parts]).encode("utf-8", "replace")
+        ).hexdigest()[:32]
 
 
 class AlertRef(BaseModel):
@@ -115,7 +119,9 @@ def read_notification(value: Any) -> Notification:
     """Return the message. Raises a 400 problem for another version, a 422 one for another shape."""
     if not isinstance(value, dict) or value.get("version") != "4":
         raise ProblemError(
-            400, "alert-version", 'Expected Alertmanager\'s webhook message with version "4"; custom payloads are not read.'
+            400,
+            "alert-version",
+            'Expected Alertmanager\'s webhook message with version "4"; custom payloads are not read.',
         )
     try:
         return Notification.model_validate(value)

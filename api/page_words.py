@@ -15,7 +15,10 @@ _WORDS: dict[str, dict[str, str]] = {
         "zh": "内核日志、NCCL 日志、事件、nvidia-smi、指标、作业输出，混在一起也可以。数据不会离开本机。",
     },
     "text": {"en": "Logs", "zh": "日志"},
-    "placeholder": {"en": "Paste here, for example dmesg -T and the job's stderr", "zh": "粘贴到这里，例如 dmesg -T 和作业的 stderr"},
+    "placeholder": {
+        "en": "Paste here, for example dmesg -T and the job's stderr",
+        "zh": "粘贴到这里，例如 dmesg -T 和作业的 stderr",
+    },
     "files": {"en": "Files", "zh": "文件"},
     "files_hint": {
         "en": "Choose files, or drop them anywhere on this page. gzip, zip and tar are opened; {size} MB in all.",
@@ -55,9 +58,18 @@ _WORDS: dict[str, dict[str, str]] = {
     "token_wrong": {"en": "That is not the token.", "zh": "令牌不正确。"},
     "footer": {"en": "Deterministic and offline: rules, not guesses.", "zh": "确定性、离线运行：靠规则，不靠猜测。"},
     "problem.empty": {"en": "Paste some text or choose a file.", "zh": "请粘贴文本或选择文件。"},
-    "problem.body-too-large": {"en": "That is more than this service reads at once.", "zh": "内容超过了本服务一次能处理的大小。"},
-    "problem.busy": {"en": "Too many diagnoses are running. Try again in a moment.", "zh": "正在运行的诊断太多，请稍后再试。"},
-    "problem.no-report": {"en": "There is no report with this id, or it is no longer kept.", "zh": "没有这个编号的报告，或已不再保存。"},
+    "problem.body-too-large": {
+        "en": "That is more than this service reads at once.",
+        "zh": "内容超过了本服务一次能处理的大小。",
+    },
+    "problem.busy": {
+        "en": "Too many diagnoses are running. Try again in a moment.",
+        "zh": "正在运行的诊断太多，请稍后再试。",
+    },
+    "problem.no-report": {
+        "en": "There is no report with this id, or it is no longer kept.",
+        "zh": "没有这个编号的报告，或已不再保存。",
+    },
     "problem.no-case": {"en": "There is no case with this id.", "zh": "没有这个编号的案例。"},
     "problem.other-origin": {"en": "The request came from another site.", "zh": "请求来自其他站点。"},
     "problem.http-404": {"en": "There is nothing here.", "zh": "这里什么也没有。"},

@@ -26,7 +26,9 @@ from diagnosis.wording import describe_entity
 router = APIRouter(include_in_schema=False)
 _TEMPLATES = Path(__file__).with_name("web") / "templates"
 _MARKS = {"fault": "✕", "suspect": "!", "clear": "✓", "no-data": "–"}
-_HIDDEN = frozenset("\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
+_HIDDEN = frozenset(
+    "\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
+)
 LangQuery = Annotated[str | None, Query(alias="lang", max_length=5)]
 
 
@@ -50,7 +52,11 @@ def _show(c: str) -> str:
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.filters.update(visible=visible, probability=probability)
     environment.globals.update(mark=_MARKS.get, first_evidence=first_evidence)
@@ -87,7 +93,9 @@ async def index(request: Request, service: ServiceDep, lang: LangQuery = None) -
     return _index(request, page_language(request, lang), most_body=service.settings.most_body)
 
 
-def _index(request: Request, language: Language, *, most_body: int, problem: ProblemError | None = None, text: str = "") -> Response:
+def _index(
+    request: Request, language: Language, *, most_body: int, problem: ProblemError | None = None, text: str = ""
+) -> Response:
     message = problem_text(problem.code, problem.detail, language) if problem else ""
     return render(
         "index.html",
@@ -138,7 +146,13 @@ async def show_case(request: Request, service: ServiceDep, lang: LangQuery = Non
     case = service.knowledge.library.get(request.path_params["id"])
     if case is None:
         raise ProblemError(404, "no-case", "There is no case with this id.")
-    return render("case.html", language, other=f"/cases/{case.id}?lang={_other(language)}", case=case, blocks=_blocks(case.prose(language)))
+    return render(
+        "case.html",
+        language,
+        other=f"/cases/{case.id}?lang={_other(language)}",
+        case=case,
+        blocks=_blocks(case.prose(language)),
+    )
 
 
 def _blocks(prose: str) -> list[tuple[str, str]]:
@@ -177,11 +191,15 @@ async def login(request: Request, service: ServiceDep) -> Response:
     language = page_language(request)
     form = await read_form(request, most_files=1)
     token, given = service.settings.token, form.fields.get("token", "")
-    if token is None or not hmac.compare_digest(token.get_secret_value().encode(), given.strip().encode("utf-8", "replace")):
+    if token is None or not hmac.compare_digest(
+        token.get_secret_value().encode(), given.strip().encode("utf-8", "replace")
+    ):
         return render("login.html", language, status=403, message=page_word("token_wrong", language))
     response = RedirectResponse("/", status_code=303)
     secure = request.url.scheme == "https" or service.settings.public_url.startswith("https:")
-    response.set_cookie(COOKIE, service.sessions.open(), max_age=SECONDS, httponly=True, samesite="strict", secure=secure)
+    response.set_cookie(
+        COOKIE, service.sessions.open(), max_age=SECONDS, httponly=True, samesite="strict", secure=secure
+    )
     return response
 
 

@@ -112,7 +112,12 @@ class Index:
 
     def _spellings(self, host: str) -> set[str]:
         """Return how the store spells a host, or the name itself when it has not seen it."""
-        return self._hosts.get(host) or self._hosts.get(normalise_node(host)) or self._hosts.get(self._canonical(host)) or {host}
+        return (
+            self._hosts.get(host)
+            or self._hosts.get(normalise_node(host))
+            or self._hosts.get(self._canonical(host))
+            or {host}
+        )
 
     def _mates(self, pod: str) -> set[str]:
         """Return the pods that differ from this one only in their number: a job hangs everywhere when one member fails."""

@@ -34,9 +34,15 @@ def run(*, host: str | None, port: int | None, store: Path | None, token_file: P
     except SettingsError as error:
         raise fail(str(error)) from error
     except ValidationError as error:
-        places = ", ".join(f"FAULTWALK_{str(item['loc'][0]).upper()}: {item['msg']}" for item in error.errors() if item["loc"])
+        places = ", ".join(
+            f"FAULTWALK_{str(item['loc'][0]).upper()}: {item['msg']}" for item in error.errors() if item["loc"]
+        )
         raise fail(f"the settings are not as expected: {places}") from error
-    print(f"faultwalk: http://{_shown(settings.host)}:{settings.port}/ (store {settings.store})", file=sys.stderr, flush=True)
+    print(
+        f"faultwalk: http://{_shown(settings.host)}:{settings.port}/ (store {settings.store})",
+        file=sys.stderr,
+        flush=True,
+    )
     # One worker process: a DuckDB file has one owner. It is the process that may be killed and started again.
     Granian(
         "api.app:create_app",
@@ -49,7 +55,9 @@ def run(*, host: str | None, port: int | None, store: Path | None, token_file: P
         respawn_failed_workers=False,
         workers_kill_timeout=30,
         log_level=LogLevels.warning,
-        http1_settings=HTTP1Settings(header_read_timeout=int(settings.header_seconds * 1000), max_buffer_size=_HEAD_BYTES),
+        http1_settings=HTTP1Settings(
+            header_read_timeout=int(settings.header_seconds * 1000), max_buffer_size=_HEAD_BYTES
+        ),
         backpressure=256,
     ).serve(target_loader=partial(_load, settings), wrap_loader=False)
 

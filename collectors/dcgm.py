@@ -26,7 +26,7 @@ SIGNATURES = (
     r"^\| (?:Diagnostic|DCGM Version|Health Monitor Report)\b", r"^Successfully ran diagnostic for group", r"NvLink Link Status",
     r"(?:ERROR|WARN|INFO|DEBUG|FATAL) +\[\d+:\d+\] ",
 )  # fmt: skip
-ANCHORS = (r"(?:ERROR|FATAL|WARN|WARNING|CRITICAL) +\[\d+:\d+\] ", r"DCGM_FR_[A-Z_]{4,}")
+ANCHORS = (r"(?:ERROR|FATAL|WARN|WARNING|CRITICAL) +\[\d+:\d+\] ", r"DCGM_FR_[A-Z]")
 HEADS = (r"^\+?[-=+| ]*\| Diagnostic +\| Result", r"^\| (?:Health Monitor Report|Overall Health) ", r"\|  ?NvLink Link Status")
 
 _ENGINE = re.compile(

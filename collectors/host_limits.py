@@ -52,10 +52,12 @@ def count_list(text: str) -> int:
 
 
 def parse_line(line: Line) -> Iterator[Record]:
-    """Yield `limit` (code open-files, processes, locked-memory, ...; soft and hard) and `affinity` (cpus) observations."""
+    """Yield `limit` (code open-files, processes, locked-memory in KiB, ...; soft and hard) and `affinity` (cpus) observations."""
     match = _PROC.match(line.text) or _ULIMIT.match(line.text)
     if match:
         values = {name: value for name, value in match.groupdict().items() if value and name in ("soft", "hard")}
+        if match["name"] == "locked memory":  # /proc counts bytes, ulimit KiB
+            values = {name: str(int(value) // 1024) if value.isdigit() else value for name, value in values.items()}
         yield _observe(line, "limit", _CODES.get(match["name"], match["name"]), values)
         return
     match = _AFFINITY.search(line.text)

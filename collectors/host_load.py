@@ -32,7 +32,7 @@ _STATES = {"us": "user", "sy": "system", "ni": "nice", "id": "idle", "wa": "iowa
 _STATE = re.compile(r"(\d+[.,]\d+) ?%?(us|sy|ni|id|wa|st)\b")
 _SYSSTAT = {
     "%usr": "user", "%user": "user", "%sys": "system", "%system": "system", "%iowait": "iowait", "%steal": "steal", "%idle": "idle",
-    "%ifutil": "used_percent", "rxkB/s": "rx_kb", "txkB/s": "tx_kb", "%util": "used_percent", "await": "await_ms", "r_await": "read_await_ms",
+    "%ifutil": "percent", "rxkB/s": "rx_kb", "txkB/s": "tx_kb", "%util": "percent", "await": "await_ms", "r_await": "read_await_ms",
     "w_await": "write_await_ms", "r/s": "reads", "w/s": "writes", "rkB/s": "read_kb", "wkB/s": "write_kb", "tps": "transfers",
     "aqu-sz": "queue", "avgqu-sz": "queue", "%CPU": "cpu", "%wait": "wait", "PID": "pid", "Command": "command",
 }  # fmt: skip

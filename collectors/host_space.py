@@ -72,7 +72,7 @@ def _observe(reader: Reader, match: re.Match[str], number: int, code: str, unit:
         if size is not None:
             attributes[name] = plain(size * unit)
     if match["percent"] != "-":
-        attributes["used_percent"] = match["percent"].rstrip("%")
+        attributes["percent"] = match["percent"].rstrip("%")
     return Observation(
         SOURCE, "filesystem", reader.input, number, reader.number - 1, match[0].strip(), code=code, node=reader.node,
         entity=f"filesystem:{match['mount']}", attributes=attributes,

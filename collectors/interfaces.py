@@ -44,9 +44,9 @@ _QOS = re.compile(r"mlnx_qos (?:.* )?-i ?(?P<netdev>[\w.-]+)")
 
 def parse_line(line: Line) -> Iterator[Record]:
     """Yield `interface` observations, and which network device belongs to which RDMA device."""
-    match = _LINK.match(line.text)
+    match = _LINK.match(line.raw)
     if match:
-        state = _STATE.search(line.text)
+        state = _STATE.search(line.raw)
         flags = match["flags"].split(",")
         code = (state[1] if state else "UP" if "LOWER_UP" in flags else "UNKNOWN").lower()
         attributes = {"name": match["name"], "mtu": match["mtu"], "carrier": "no" if "NO-CARRIER" in flags else "yes", "nic": match["name"]}

@@ -188,7 +188,7 @@ def command_above(data: bytes, offset: int, most: int = 3) -> Command:
 
 _DEVICE = re.compile(
     r"(?:requests\.|limits\.)?(?:nvidia\.com/(?:gpu(?:\.shared)?|mig-[\w.]+|pgpu|[A-Z][\w-]*)|amd\.com/gpu|(?:gpu\.)?intel\.com/\S+|volcano\.sh/v?gpu-number|"
-    r"aliyun\.com/gpu-count|tencent\.com/vcuda-core|huawei\.com/Ascend\S*|cambricon\.com/\w+|run\.ai/gpu\S*)"
+    r"alpha\.kubernetes\.io/nvidia-gpu|aliyun\.com/gpu-count|tencent\.com/vcuda-core|huawei\.com/Ascend\S*|cambricon\.com/\w+|run\.ai/gpu\S*)"
 )
 
 

@@ -162,12 +162,12 @@ def _read_quota(reader: Reader, about: Described) -> Iterator[Record]:
     reader.next()
     for _ in range(500):
         line = reader.peek()
+        if line is not None and line.strip() and set(line.strip()) <= {"-", " "}:
+            reader.next()
+            continue
         if line is None or not line.strip() or _STOP.match(line):
             return
         cells = re.split(r"\s{2,}", line.strip())
-        if set(line.strip()) <= {"-", " "}:
-            reader.next()
-            continue
         if len(cells) != 3:
             return
         used, hard = parse_quantity(cells[1]), parse_quantity(cells[2])

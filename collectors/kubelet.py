@@ -3,7 +3,7 @@
 Format: k8s.io/klog `Lmmdd hh:mm:ss.uuuuuu threadid file:line] msg`; structured messages since Kubernetes 1.21
 (`"Error syncing pod, skipping" err="..." pod="ns/name"`). Samples::
 
-    Jun 04 15:51:53 node-c kubelet[15104]: E0604 15:51:53.763537   15104 pod_workers.go:190] Error syncing pod 5b1c ("web_default(5b1c)"), skipping: ...
+    Jun 04 15:51:53 node-c kubelet[15104]: E0604 15:51:53.763537   15104 pod_workers.go:190] Error syncing pod 5b ("web_ml(5b)"), skipping: ...
     E0722 06:50:11.841765    2210 pod_workers.go:1301] "Error syncing pod, skipping" err="..." pod="ml/web-0" podUID="..."
     {"ts":1753141980841.6128,"caller":"kubelet/kubelet.go:2406","msg":"Skipping pod synchronization","err":"..."}
 """
@@ -21,9 +21,9 @@ SOURCE = "kubelet"
 LAYERS = ("node", "platform", "runtime")
 SIGNATURES = (
     r"\bkubelet(?:\[\d+\])?: ",
-    r"^[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ (?:kubelet\w*|pod_workers|kuberuntime_\w+|remote_\w+|reconciler\w*|operation_generator|"
+    (r"^[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ (?:kubelet\w*|pod_workers|kuberuntime_\w+|remote_\w+|reconciler\w*|operation_generator|"
     r"nestedpendingoperations|eviction_manager|pleg|generic|kubelet_node_status|reflector|cni|prober|image_gc_manager|"
-    r"status_manager|container_manager_linux|csi_\w+)\.go:\d+\]",
+    r"status_manager|container_manager_linux|csi_\w+)\.go:\d+\]"),
     r"\"caller\":\"(?:kubelet|kuberuntime|pleg|eviction|status|prober|devicemanager|certificate|nodestatus|container)/\w+\.go",
 )
 ANCHORS = (
@@ -34,7 +34,8 @@ ANCHORS = (
     r"Skipping pod synchronization",
     r"skipping pod synchronization",
 )
-_OLD = re.compile(r'Error syncing pod \S+ \("(?P<pod>[a-z0-9][a-z0-9.-]*)_(?P<namespace>[a-z0-9-]+)\([0-9a-f-]+\)"\), skipping: (?P<error>.*)')
+_POD_OLD = r"(?P<pod>[a-z0-9][a-z0-9.-]*)_(?P<namespace>[a-z0-9-]+)\([0-9a-f-]+\)"
+_OLD = re.compile(rf'Error syncing pod \S+ \("{_POD_OLD}"\), skipping: (?P<error>.*)')
 _NEW = re.compile(r'"Error syncing pod, skipping" err="(?P<error>.*)" pod="(?P<namespace>[a-z0-9-]+)/(?P<pod>[a-z0-9.-]+)"')
 _REASON = re.compile(r"with (?P<reason>[A-Z]\w+): ")
 _EPOCH = re.compile(r'"ts":(\d+(?:\.\d+)?)')

@@ -41,8 +41,9 @@ _REASONS = tuple(
         ("insufficient", r"(?P<resource>Too many pods)"),
         ("insufficient", r"have enough resources?: (?P<resource>[\w./, -]+)"),
         ("taint", r"\btaint|PodToleratesNodeTaints|^(?:node\(s\) )?tainted"),
+        ("pod-affinity", r"pod affinity/anti-affinity"),
         ("anti-affinity", r"anti-affinity rules|existing pods anti-affinity|MatchInterPodAntiAffinity"),
-        ("pod-affinity", r"pod affinity(?:/anti-affinity)?(?: rules)?$|pod affinity rules|MatchInterPodAffinity"),
+        ("pod-affinity", r"pod affinity rules|MatchInterPodAffinity"),
         ("spread", r"topology spread constraint"),
         ("volume", r"[Vv]olume|PersistentVolume|persistentvolumeclaim|NoVolumeZoneConflict|max volume count"),
         ("selector", r"node affinity|node selector|[Nn]ode[Ss]elector|requested node name|node\(s\) didn't match Pod's"),
@@ -106,7 +107,7 @@ def read_reasons(message: str) -> list[Clause]:
     kai = _KAI_GANG.search(message)
     if kai:
         minimum = kai["minimum"] or kai["minimum2"] or ""
-        found.append(Clause("gang", kai[0], details={"schedulable": kai["schedulable"], "minimum": minimum, "scheduler": "kai"}))
+        found.append(Clause("gang", kai[0], details={"schedulable": kai["schedulable"], "minimum": minimum, "running": "0", "scheduler": "kai"}))
     if "queue resource quota insufficient" in message:
         found.append(Clause("queue-quota", message, details=_named(r"insufficient ([\w./-]+)$", message, "resource")))
     if "resource in cluster is overused" in message:

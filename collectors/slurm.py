@@ -23,9 +23,9 @@ SOURCE = "slurm"
 LAYERS = ("scheduler",)
 SIGNATURES = (
     r"\bslurm(?:ctld|d|stepd|dbd)(?:\[\d+\])?: ",
-    r"^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\] (?:error: |fatal: |debug\d?: |\[\d+\.\w+\] )?"
+    (r"^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\] (?:error: |fatal: |debug\d?: |\[\d+\.\w+\] )?"
     r"(?:sched|_slurm_rpc|_job_complete|slurmctld|slurmd|update_node|Node|Nodes|drain_nodes|validate_node|select/|launch task|"
-    r"Launching|Recovered|Setting node|_start_job|backfill|job_|cleanup|SchedulerParameters|Time limit|node )",
+    r"Launching|Recovered|Setting node|_start_job|backfill|job_|cleanup|SchedulerParameters|Time limit|node )"),
     r"^srun: (?:error|job|Job|launch)",
 )
 ANCHORS = (

@@ -90,7 +90,9 @@ class Conditions:
             middle = peer[0]
             low = when.outlier == "low"
             if not (
-                last.value * when.factor <= middle if low else last.value >= middle * when.factor and last.value > 0
+                last.value * when.factor <= middle and last.value < middle  # peers that all idle have no straggler
+                if low
+                else last.value >= middle * when.factor and last.value > 0
             ):
                 return []
         return [last] if window[0] is last else [window[0], last]

@@ -33,8 +33,12 @@ class Facts:
         self.resolver = Resolver(self.relations)
         if self.resolver.hosts:
             host = self.resolver.host
-            self.observations = [replace(one, node=host(one.node)) if host(one.node) != one.node else one for one in self.observations]
-            self.samples = [replace(one, node=host(one.node)) if host(one.node) != one.node else one for one in self.samples]
+            self.observations = [
+                replace(one, node=host(one.node)) if host(one.node) != one.node else one for one in self.observations
+            ]
+            self.samples = [
+                replace(one, node=host(one.node)) if host(one.node) != one.node else one for one in self.samples
+            ]
         for one in self.observations:
             self._index(one)
         for sample in self.samples:
@@ -66,7 +70,9 @@ def load_facts(
     rows that name no host, unless they are about a pod, container or job that is not among `entities`.
     """
     where, parameters = _window(batches, since, until, nodes, entities)
-    order = "ORDER BY input, line, line_end, kind, code, text"
+    order = (
+        "ORDER BY input, line, line_end, kind, code, text, time, source, node, entity, attributes, raw"  # all of them
+    )
     rows = store.query(f"SELECT DISTINCT {_COLUMNS} FROM observations {where} {order}", parameters)
     observations = [
         Observation(

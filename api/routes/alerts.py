@@ -35,7 +35,10 @@ class RecentAnswers(BaseModel):
 
 
 @router.post(
-    "/v1/alerts/alertmanager", response_model=NotificationAnswer, responses=responses(408, 413, 415, 422, 503), openapi_extra=_BODY
+    "/v1/alerts/alertmanager",
+    response_model=NotificationAnswer,
+    responses=responses(408, 413, 415, 422, 503),
+    openapi_extra=_BODY,
 )
 async def alertmanager(request: Request, service: ServiceDep) -> NotificationAnswer:
     """Diagnose what Alertmanager's webhook message (version 4) is about, from the evidence that is kept."""

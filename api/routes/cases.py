@@ -45,7 +45,8 @@ async def list_cases(
         wanted = set(library.with_cause(cause))
         found = tuple(case for case in found if case in wanted)
     lines = [
-        CaseLine(id=case.id, title=case.title, cause=case.cause, layer=case.layer, symptoms=list(case.symptoms)) for case in found[:limit]
+        CaseLine(id=case.id, title=case.title, cause=case.cause, layer=case.layer, symptoms=list(case.symptoms))
+        for case in found[:limit]
     ]
     return CaseList(total=len(found), cases=lines)
 

@@ -47,7 +47,9 @@ async def readyz(service: ServiceDep) -> Readiness:
 
 
 @router.get(
-    "/metrics", response_class=Response, responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}, **responses()}
+    "/metrics",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}, **responses()},
 )
 async def metrics(service: ServiceDep) -> Response:
     """Return counters for Prometheus."""

@@ -14,7 +14,7 @@ from collectors.identity import normalise_node
 
 router = APIRouter(tags=["evidence"])
 _BODY: dict[str, Any] = {
-    "requestBody": {"required": True, "content": {"text/plain": {"schema": {"type": "string"}}}},
+    "requestBody": {"required": True, "content": {"text/plain": {"schema": {"type": "string", "pattern": r"\S"}}}},
 }
 
 

@@ -34,7 +34,10 @@ async def get_report(report_id: ReportId, service: ServiceDep) -> Response:
 @router.get(
     "/v1/reports/{id}/markdown",
     response_class=Response,
-    responses={200: {"description": "The report.", "content": {"text/markdown": {"schema": {"type": "string"}}}}, **responses(404, 422)},
+    responses={
+        200: {"description": "The report.", "content": {"text/markdown": {"schema": {"type": "string"}}}},
+        **responses(404, 422),
+    },
 )
 async def get_markdown(report_id: ReportId, service: ServiceDep) -> Response:
     """Return a report as Markdown."""

@@ -43,9 +43,12 @@ async def list_rules(service: ServiceDep) -> RuleList:
     """List causes and symptoms in order of id."""
     rulebook = service.knowledge.rulebook
     causes = [
-        RuleLine(id=name, kind="cause", layer=rulebook.layer_of(name), title=rule.title) for name, rule in rulebook.causes.items()
+        RuleLine(id=name, kind="cause", layer=rulebook.layer_of(name), title=rule.title)
+        for name, rule in rulebook.causes.items()
     ]
-    symptoms = [RuleLine(id=name, kind="symptom", layer="", title=rule.title) for name, rule in rulebook.symptoms.items()]
+    symptoms = [
+        RuleLine(id=name, kind="symptom", layer="", title=rule.title) for name, rule in rulebook.symptoms.items()
+    ]
     return RuleList(rules=sorted([*causes, *symptoms], key=lambda one: one.id))
 
 

@@ -21,16 +21,17 @@ _BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "content": {
-            "text/plain": {"schema": {"type": "string"}},
+            "text/plain": {"schema": {"type": "string", "pattern": r"\S"}},
             "application/json": {"schema": {"$ref": "#/components/schemas/TriageBody"}},
             "multipart/form-data": {
                 "schema": {
                     "type": "object",
                     "properties": {
-                        "text": {"type": "string"},
+                        "text": {"type": "string", "pattern": r"\S"},
                         "language": {"type": "string", "enum": ["en", "zh"]},
-                        "files": {"type": "array", "items": {"type": "string", "format": "binary"}},
+                        "files": {"type": "array", "minItems": 1, "items": {"type": "string", "format": "binary"}},
                     },
+                    "anyOf": [{"required": ["text"]}, {"required": ["files"]}],
                 }
             },
         },

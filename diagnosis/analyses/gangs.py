@@ -36,6 +36,10 @@ def derive(facts: Facts) -> Iterator[Derived]:
     yield from _pod_groups(facts)
 
 
+def _filled(**attributes: str) -> dict[str, str]:
+    return {name: value for name, value in attributes.items() if value}
+
+
 def _gangs(facts: Facts) -> Iterator[Derived]:
     gangs: dict[str, _Gang] = defaultdict(_Gang)
     for waiting in find_waiting(facts):
@@ -47,7 +51,7 @@ def _gangs(facts: Facts) -> Iterator[Derived]:
             gang.running, gang.minimum, gang.tasks = running, minimum, tasks
             gang.lines.append(waiting.observation)
             code = "missing-tasks" if 0 < tasks < minimum else "no-tasks" if tasks == 0 and "tasks" in clause.details else "waiting"
-            attributes = {**clause.details, "gang": "true" if minimum > 1 else ""}
+            attributes = _filled(**clause.details, gang="true" if minimum > 1 else "")
             yield replace(waiting.observation, kind="gang", code=code, text=clause.reason[:400], attributes=attributes), (waiting.observation,)
     rows: dict[str, _Gang] = {}
     for one in facts.by_kind.get("row", ()):
@@ -77,7 +81,7 @@ def _partial_jobs(facts: Facts) -> Iterator[Derived]:
         pending = [one for _, one in sorted(pods.items()) if one.attributes.get("status") == "Pending"]
         reasons = [waits[entity] for one in pending if (entity := facts.resolver.resolve(one.entity, one.node)) in waits]
         if placed and pending:
-            attributes = {"job": job, "placed": str(len(placed)), "pending": str(len(pending)), "reason": "true" if reasons else ""}
+            attributes = _filled(job=job, placed=str(len(placed)), pending=str(len(pending)), reason="true" if reasons else "")
             text = f"{len(placed)} of {len(placed) + len(pending)} pods of {job} are placed"
             lines = (*pending[:2], *placed[:2], *reasons[:2])
             derived = replace(pending[0], kind="gang", code="partial", text=text, entity=f"job:{job}", attributes=attributes)
@@ -109,7 +113,7 @@ def _pod_groups(facts: Facts) -> Iterator[Derived]:
                 waiting = stuck.get(facts.resolver.resolve(one.entity, one.node))
                 lines.extend([waiting] if waiting is not None else [])
             size = "true" if any(_too_large(facts, one) for one in blocking) else ""
-            yield replace(blocking[0], kind="podgroup", code="blocking", attributes={"namespace": namespace, "oversized": size}), lines
+            yield replace(blocking[0], kind="podgroup", code="blocking", attributes=_filled(namespace=namespace, oversized=size)), lines
             continue
         pods = [one for one in facts.by_kind.get("row", ()) if one.code == "Pod" and one.attributes.get("namespace", "") in (namespace, "")]
         old = [one for one in held if float(one.attributes.get("age_seconds", "0")) >= _OLD]

@@ -85,6 +85,8 @@ def _decide(clauses: Sequence[Clause], clause: Clause, resource: str, capacity: 
         return "no", ()
     short = next((one for one in nodes if one.code == "insufficient" and one.details.get("resource") == resource), None)
     others = [one for one in nodes if one is not short and _taint_class(one) != "control-plane"]
+    if all(one.code == "insufficient" for one in clauses) and total == 0:
+        return ("yes" if clause.details.get("resource") == resource else "maybe"), ()
     if short is None or total == 0:
         return ("yes" if kind == "gpu" or len([one for one in clauses if _taint_class(one) != "control-plane"]) == 1 else "maybe"), ()
     one_each = sum(one.count for one in nodes) == total
@@ -160,4 +162,4 @@ def _compare(
 
 def _state(here: Observation, code: str, attributes: dict[str, str]) -> Observation:
     text = ", ".join(f"{name} {value}" for name, value in attributes.items() if value)
-    return replace(here, kind="capacity", code=code, text=text, attributes=attributes)
+    return replace(here, kind="capacity", code=code, text=text, attributes={name: value for name, value in attributes.items() if value})

@@ -33,8 +33,9 @@ class Document:
             self._root: Any = yaml.compose(text, Loader=_Loader)
         except yaml.YAMLError as error:
             mark = getattr(error, "problem_mark", None)
-            line = mark.line + 1 if mark else 1
-            raise RuleError([f"{name}:{line}: not YAML: {getattr(error, 'problem', error)}"]) from error
+            line = mark.line + 1 if mark else text.count("\n", 0, getattr(error, "position", 0)) + 1
+            problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+            raise RuleError([f"{name}:{line}: not YAML: {problem}"]) from error
         except RecursionError as error:
             raise RuleError([f"{name}:1: nested too deeply"]) from error
         problems: list[str] = []

@@ -50,7 +50,11 @@ def test_an_alert_is_answered_with_its_diagnosis(client: TestClient) -> None:
     answer = send(client, message(alert({"Hostname": "node-a", "gpu": "3"})))
     (diagnosis,) = answer["diagnoses"]
     cause = diagnosis["cause"]
-    assert (diagnosis["outcome"], cause["cause"], cause["entity"]) == ("diagnosed", "gpu.fell-off-bus", "gpu:node-a/0000:3b:00.0")
+    assert (diagnosis["outcome"], cause["cause"], cause["entity"]) == (
+        "diagnosed",
+        "gpu.fell-off-bus",
+        "gpu:node-a/0000:3b:00.0",
+    )
     assert cause["probability"] >= 0.9 and cause["action"] == "reboot" and cause["fix"]
     assert cause["evidence"][0]["text"] == XID
     assert cause["evidence"][0]["input"] == kept["input"]
@@ -85,7 +89,9 @@ def test_evidence_outside_the_window_does_not_count(client: TestClient) -> None:
     ingest(client, XID.replace("2026-01-31T04:15", "2026-01-31T01:15"))
     (diagnosis,) = send(client, message(alert({"node": "node-a"})))["diagnoses"]
     assert diagnosis["outcome"] == "nothing-found"
-    resolved = alert({"node": "node-a"}, starts="2026-01-31T01:50:00Z", status="resolved", endsAt="2026-01-31T02:00:00Z")
+    resolved = alert(
+        {"node": "node-a"}, starts="2026-01-31T01:50:00Z", status="resolved", endsAt="2026-01-31T02:00:00Z"
+    )
     (diagnosis,) = send(client, message(resolved))["diagnoses"]
     assert diagnosis["cause"]["cause"] == "gpu.fell-off-bus"
     assert diagnosis["until"] == "2026-01-31T02:05:00Z"
@@ -96,12 +102,22 @@ def test_evidence_outside_the_window_does_not_count(client: TestClient) -> None:
     [
         ("2099-01-01T00:00:00Z", "0001-01-01T00:00:00Z", "firing", "2026-01-31T03:40:00Z", "2026-01-31T04:25:00Z"),
         ("2026-01-31T04:00:00Z", "2026-01-31T03:00:00Z", "resolved", "2026-01-31T03:20:00Z", "2026-01-31T04:25:00Z"),
-        ("2026-01-31T04:00:00+08:00", "2026-01-31T04:30:00+08:00", "resolved", "2026-01-30T19:20:00Z", "2026-01-30T20:35:00Z"),
+        (
+            "2026-01-31T04:00:00+08:00",
+            "2026-01-31T04:30:00+08:00",
+            "resolved",
+            "2026-01-30T19:20:00Z",
+            "2026-01-30T20:35:00Z",
+        ),
         ("0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "resolved", "1969-12-31T23:20:00Z", "2026-01-31T04:25:00Z"),
     ],
 )
-def test_odd_times_give_a_sane_window(client: TestClient, starts: str, ends: str, status: str, since: str, until: str) -> None:
-    (diagnosis,) = send(client, message(alert({"node": "node-a"}, starts=starts, endsAt=ends, status=status)))["diagnoses"]
+def test_odd_times_give_a_sane_window(
+    client: TestClient, starts: str, ends: str, status: str, since: str, until: str
+) -> None:
+    (diagnosis,) = send(client, message(alert({"node": "node-a"}, starts=starts, endsAt=ends, status=status)))[
+        "diagnoses"
+    ]
     assert (diagnosis["since"], diagnosis["until"]) == (since, until)
 
 
@@ -123,7 +139,9 @@ def test_alerts_of_one_node_are_one_diagnosis(client: TestClient) -> None:
 def test_the_alerts_own_gpu_comes_first(client: TestClient) -> None:
     ingest(client, XID + "\n" + XID.replace("3b:00", "5e:00"))
     for pci in ("3b", "5e"):
-        (diagnosis,) = send(client, message(alert({"node": "node-a", "pci_bus_id": f"00000000:{pci.upper()}:00.0"})))["diagnoses"]
+        (diagnosis,) = send(client, message(alert({"node": "node-a", "pci_bus_id": f"00000000:{pci.upper()}:00.0"})))[
+            "diagnoses"
+        ]
         assert diagnosis["cause"]["entity"] == f"gpu:node-a/0000:{pci}:00.0"
 
 
@@ -196,7 +214,9 @@ def test_hostile_labels_do_no_harm(client: TestClient) -> None:
     labels = {f"l{number}": "x" for number in range(10_000)} | {
         "node": "' OR 1=1; DROP TABLE reports; --", "pod": "<script>alert(1)</script>", "namespace": "{{7*7}}", "big": "x" * 1_000_000,
     }  # fmt: skip
-    (diagnosis,) = send(client, message(alert(labels, generatorURL="http://169.254.169.254/latest/meta-data")))["diagnoses"]
+    (diagnosis,) = send(client, message(alert(labels, generatorURL="http://169.254.169.254/latest/meta-data")))[
+        "diagnoses"
+    ]
     assert diagnosis["outcome"] == "nothing-found"
     page = client.get(f"/reports/{diagnosis['report']}", headers={"Accept": "text/html"})
     assert page.status_code == 200 and "<script>alert" not in page.text
@@ -205,7 +225,10 @@ def test_hostile_labels_do_no_harm(client: TestClient) -> None:
 def test_a_storm_is_answered_and_grouped(make_client: MakeClient) -> None:
     client = make_client(most_groups=4)
     ingest(client, XID)
-    alerts = [alert({"node": f"node-{number % 10}", "gpu": str(number % 8)}, fingerprint=str(number)) for number in range(2000)]
+    alerts = [
+        alert({"node": f"node-{number % 10}", "gpu": str(number % 8)}, fingerprint=str(number))
+        for number in range(2000)
+    ]
     answer = send(client, message(*alerts))
     assert answer["alerts"] == 2000 and len(answer["diagnoses"]) == 4
     told = sum(len(one["alerts"]) for one in answer["diagnoses"]) + len(answer["not_diagnosed"])

@@ -69,7 +69,9 @@ def test_the_token_is_wanted_everywhere_but_for_probes(make_client: MakeClient) 
     assert client.post("/v1/triage", content=XID, headers=BEARER).status_code == 200
 
 
-@pytest.mark.parametrize("value", ["", "Bearer", "Bearer ", f"Basic {TOKEN}", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", TOKEN])
+@pytest.mark.parametrize(
+    "value", ["", "Bearer", "Bearer ", f"Basic {TOKEN}", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", TOKEN]
+)
 def test_a_wrong_token_is_refused(make_client: MakeClient, value: str) -> None:
     client = make_client(token=TOKEN)
     answer = client.get("/v1/rules", headers={"Authorization": value})

@@ -59,7 +59,10 @@ def test_a_body_that_never_comes_is_cut_off(server: Server) -> None:
 
 
 def test_a_declared_gigabyte_is_refused_at_once(server: Server) -> None:
-    assert status(talk(server, head("Content-Length: 1073741824", "Content-Type: text/plain"), b"x" * 1024, last=False)) == 413
+    assert (
+        status(talk(server, head("Content-Length: 1073741824", "Content-Type: text/plain"), b"x" * 1024, last=False))
+        == 413
+    )
 
 
 def test_ten_thousand_headers_are_refused(server: Server) -> None:
@@ -112,11 +115,16 @@ def test_idle_connections_do_not_shut_others_out(server: Server) -> None:
 
 def test_a_multipart_body_without_an_end_is_answered(server: Server) -> None:
     body = b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.log"\r\n\r\n' + XID.encode()
-    answer = talk(server, head("Content-Type: multipart/form-data; boundary=x", f"Content-Length: {len(body)}"), body, last=False)
+    answer = talk(
+        server, head("Content-Type: multipart/form-data; boundary=x", f"Content-Length: {len(body)}"), body, last=False
+    )
     assert status(answer) in (200, 400, 422)
 
 
-@pytest.mark.parametrize("name", ["../../../etc/passwd", "a\\r\\nSet-Cookie: x=1", "x" * 4096 + ".log", "<script>alert(1)</script>", "\u202egol.b"])
+@pytest.mark.parametrize(
+    "name",
+    ["../../../etc/passwd", "a\\r\\nSet-Cookie: x=1", "x" * 4096 + ".log", "<script>alert(1)</script>", "\u202egol.b"],
+)
 def test_a_file_name_does_no_harm(server: Server, name: str) -> None:
     with server.client() as client:
         answer = client.post("/v1/triage", files={"files": (name, XID.encode())})
@@ -139,12 +147,26 @@ def test_a_thousand_and_one_files_are_refused(server: Server) -> None:
         b"\x00" * 100_000,
         bytes(range(256)) * 1000,
         ("NVRM: Xid (PCI:0000:3b:00): 799999999999999999999999, pid=\n" * 20_000).encode(),
-        "".join(f"error: failed to open thing {n * 7919} of kind {chr(97 + n % 26) * (n % 40)}\n" for n in range(10_000)).encode(),
+        "".join(
+            f"error: failed to open thing {n * 7919} of kind {chr(97 + n % 26) * (n % 40)}\n" for n in range(10_000)
+        ).encode(),
         b"Jan 59 99:99:99 node-a kernel: NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n",
         b'{"schema": "faultwalk.report/1", "verdict": "ignore previous instructions"}\n',
-        ("0001-01-01T00:00:00Z node-a kernel: NVRM: Xid (PCI:0000:3b:00): 79\n9999-12-31T23:59:59Z node-a kernel: NVRM: Xid (PCI:0000:3b:00): 79\n").encode(),
+        (
+            b"0001-01-01T00:00:00Z node-a kernel: NVRM: Xid (PCI:0000:3b:00): 79\n9999-12-31T23:59:59Z node-a kernel: NVRM: Xid (PCI:0000:3b:00): 79\n"
+        ),
     ],
-    ids=["one long line", "carriage returns", "NULs", "every byte", "near misses", "ten thousand templates", "impossible time", "a report", "odd years"],
+    ids=[
+        "one long line",
+        "carriage returns",
+        "NULs",
+        "every byte",
+        "near misses",
+        "ten thousand templates",
+        "impossible time",
+        "a report",
+        "odd years",
+    ],
 )
 def test_hostile_text_gets_an_honest_report(server: Server, text: bytes) -> None:
     with server.client() as client:
@@ -153,7 +175,16 @@ def test_hostile_text_gets_an_honest_report(server: Server, text: bytes) -> None
         assert client.post("/v1/ingest/auto", content=text).status_code == 200
 
 
-@pytest.mark.parametrize("body", [b"\x00", b"[" * 100_000, b'{"inputs":[{"text":"\\ud800"}]}', b'{"inputs":NaN}', b'{"inputs":' + b"1" * 5000 + b"}"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"\x00",
+        b"[" * 100_000,
+        b'{"inputs":[{"text":"\\ud800"}]}',
+        b'{"inputs":NaN}',
+        b'{"inputs":' + b"1" * 5000 + b"}",
+    ],
+)
 def test_hostile_json_is_refused(server: Server, body: bytes) -> None:
     with server.client() as client:
         for path in ("/v1/triage", "/v1/alerts/alertmanager"):

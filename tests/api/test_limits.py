@@ -111,8 +111,17 @@ def test_metrics_have_closed_labels(client: TestClient) -> None:
     families = {one.name: one for one in text_string_to_metric_families(client.get("/metrics").text)}
     routes = {sample.labels["route"] for sample in families["faultwalk_requests"].samples}
     assert routes <= {*ROUTES, "other"} and "/v1/reports/{id}" in routes and "other" in routes
-    assert {sample.labels["status"] for sample in families["faultwalk_requests"].samples} <= {"2xx", "3xx", "4xx", "5xx"}
-    reports = {(s.labels["face"], s.labels["outcome"]): s.value for s in families["faultwalk_reports"].samples if s.name.endswith("_total")}
+    assert {sample.labels["status"] for sample in families["faultwalk_requests"].samples} <= {
+        "2xx",
+        "3xx",
+        "4xx",
+        "5xx",
+    }
+    reports = {
+        (s.labels["face"], s.labels["outcome"]): s.value
+        for s in families["faultwalk_reports"].samples
+        if s.name.endswith("_total")
+    }
     assert reports == {("api", "diagnosed"): 1.0}
     assert next(s.value for s in families["faultwalk_ingested_lines"].samples if s.name.endswith("_total")) == 1.0
 

@@ -65,7 +65,9 @@ def test_the_text_stays_in_the_box_when_something_is_wrong(make_client: MakeClie
     client = make_client(most_files=1)
     answer = client.post("/", data={"text": "  ", "language": "zh"}, files=NO_FILE, headers=HTML)
     assert answer.status_code == 422 and 'role="alert"' in answer.text and "请粘贴文本" in answer.text
-    answer = client.post("/", data={"text": XID, "language": "en"}, files=[("f", ("a", b"x")), ("f", ("b", b"x"))], headers=HTML)
+    answer = client.post(
+        "/", data={"text": XID, "language": "en"}, files=[("f", ("a", b"x")), ("f", ("b", b"x"))], headers=HTML
+    )
     assert answer.status_code == 400 and 'role="alert"' in answer.text
 
 
@@ -86,7 +88,16 @@ def test_a_busy_service_keeps_the_text_too(make_client: MakeClient) -> None:
     held.result(60)
 
 
-@pytest.mark.parametrize("hostile", ["<script>alert(1)</script>", "{{7*7}}", "</textarea><img src=x onerror=alert(1)>", "\x1b]8;;http://x\x07", "\u202egnp.exe"])
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "<script>alert(1)</script>",
+        "{{7*7}}",
+        "</textarea><img src=x onerror=alert(1)>",
+        "\x1b]8;;http://x\x07",
+        "\u202egnp.exe",
+    ],
+)
 def test_log_text_stays_text(client: TestClient, hostile: str) -> None:
     page = paste(client, f"{XID} {hostile}\nerror: failed to {hostile}\n")
     assert "<script>alert" not in page and "<img src=x" not in page
@@ -108,9 +119,16 @@ def test_an_error_is_a_page_for_people(client: TestClient) -> None:
 
 
 def test_nothing_comes_from_elsewhere(client: TestClient) -> None:
-    pages = [client.get("/").text, paste(client, XID), client.get("/static/style.css").text, client.get("/static/page.js").text]
+    pages = [
+        client.get("/").text,
+        paste(client, XID),
+        client.get("/static/style.css").text,
+        client.get("/static/page.js").text,
+    ]
     for page in pages:
-        assert not re.findall(r"(?:src|href|action)=\"(?:https?:)?//|url\(|@import|style=\"|<script>|on(?:click|load)=", page)
+        assert not re.findall(
+            r"(?:src|href|action)=\"(?:https?:)?//|url\(|@import|style=\"|<script>|on(?:click|load)=", page
+        )
 
 
 def test_every_word_is_written_in_both_languages() -> None:

@@ -22,18 +22,26 @@ def post_json(client: TestClient, value: object) -> Any:
     return client.post("/v1/triage", content=json.dumps(value), headers=JSON)
 
 
-@pytest.mark.parametrize("kind", ["text/plain", "text/plain; charset=utf-8", "application/octet-stream", "application/x-www-form-urlencoded"])
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "text/plain; charset=utf-8", "application/octet-stream", "application/x-www-form-urlencoded"]
+)
 def test_plain_text_is_diagnosed(client: TestClient, kind: str) -> None:
     answer = client.post("/v1/triage", content=XID, headers={"Content-Type": kind})
     report = Report.model_validate_json(answer.content)
     assert answer.headers["content-type"] == "application/json"
-    assert (report.outcome, report.causes[0].cause, report.causes[0].verdict) == ("diagnosed", "gpu.fell-off-bus", "root")
+    assert (report.outcome, report.causes[0].cause, report.causes[0].verdict) == (
+        "diagnosed",
+        "gpu.fell-off-bus",
+        "root",
+    )
     assert report.causes[0].entity == "gpu:node-a/0000:3b:00.0"
     assert report.causes[0].evidence[0].text == XID
 
 
 def test_json_names_its_inputs(client: TestClient) -> None:
-    answer = post_json(client, {"inputs": [{"name": "dmesg.txt", "text": XID}, {"text": "all quiet"}], "language": "zh"})
+    answer = post_json(
+        client, {"inputs": [{"name": "dmesg.txt", "text": XID}, {"text": "all quiet"}], "language": "zh"}
+    )
     report = answer.json()
     assert [one["input"] for one in report["inputs"]] == ["dmesg.txt", "pasted"]
     assert report["language"] == "zh"

@@ -1,0 +1,47 @@
+"""How often a container was throttled by its CPU limit, from the counters that cAdvisor exports.
+
+Derives `cpu-throttle` with the `share` of periods that were throttled: over the window when there are several samples, else
+since the container began.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from collectors.observation import Observation, Sample
+from diagnosis.facts import Facts
+
+_THROTTLED, _PERIODS = "container_cpu_cfs_throttled_periods_total", "container_cpu_cfs_periods_total"
+
+
+def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+    """Yield a `cpu-throttle` observation for each container."""
+    counters: dict[tuple[str, str], dict[str, list[Sample]]] = defaultdict(lambda: defaultdict(list))
+    for metric in (_THROTTLED, _PERIODS):
+        for sample in facts.by_metric.get(metric, ()):
+            labels = "|".join(f"{name}={value}" for name, value in sorted(sample.labels.items()))
+            counters[sample.node, labels][metric].append(sample)
+    for _, series in sorted(counters.items()):
+        throttled, periods = _rise(series[_THROTTLED]), _rise(series[_PERIODS])
+        if throttled is None or not periods:
+            continue
+        last = max(series[_THROTTLED], key=lambda one: (one.time or 0.0, one.input, one.line))
+        pod = last.labels.get("pod", "")
+        attributes = {"share": f"{throttled / periods:.3f}", "periods": f"{periods:.0f}", "throttled": f"{throttled:.0f}"}
+        line = Observation(
+            last.source, "sample", last.input, last.line, last.line, f"{last.metric} {last.value:g}", code=last.metric,
+            time=last.time, node=last.node, entity=f"pod:{pod}" if pod else "", attributes=dict(last.labels),
+        )  # fmt: skip
+        derived = Observation(
+            "derived", "cpu-throttle", last.input, last.line, last.line, f"cpu-throttle share={attributes['share']}", time=last.time,
+            node=last.node, entity=line.entity, attributes=attributes,
+        )  # fmt: skip
+        yield derived, [line]
+
+
+def _rise(samples: list[Sample]) -> float | None:
+    if not samples:
+        return None
+    ordered = sorted(samples, key=lambda one: (one.time or 0.0, one.input, one.line))
+    return ordered[-1].value - ordered[0].value if len(ordered) > 1 else ordered[-1].value
