@@ -103,7 +103,7 @@ def rules_check(
 @rules_app.command("list")
 def rules_list(rules: RulesOption = None, language: LanguageOption = "en") -> None:
     """List causes and symptoms that have a rule."""
-    import_module("api.rules").list_rules(rules, language)
+    import_module("api.rules").list_rules(rules, _language(language))
 
 
 @rules_app.command("show")
@@ -111,7 +111,7 @@ def rules_show(
     name: Annotated[str, typer.Argument(metavar="ID")], rules: RulesOption = None, language: LanguageOption = "en"
 ) -> None:
     """Show one rule: its evidence with examples, consequences, checks and references."""
-    import_module("api.rules").show(name, rules, language)
+    import_module("api.rules").show(name, rules, _language(language))
 
 
 @app.command()

@@ -11,4 +11,4 @@ from diagnosis.rulebook import load_rulebook
 
 def load_knowledge(rules: Path | None = None) -> Knowledge:
     """Return the shipped knowledge, with a folder of own rules on top. Raises RuleError."""
-    return Knowledge.build(load_rulebook(extra=rules), load_cases())
+    return Knowledge.build(load_rulebook(extra=rules, cached=True), load_cases(), cached=True)

@@ -86,12 +86,12 @@ def _cause(cause: CausePart, report: Report) -> Iterator[str]:
 
 
 def _evidence(lines: list[EvidencePart]) -> Iterator[str]:
-    longest = max((len(run) for line in lines for run in _runs_of_backticks(line.text)), default=0)
+    longest = max((len(run) for line in lines for run in _runs_of_backticks(f"{line.input} {line.text}")), default=0)
     fence = "`" * max(3, longest + 1)
     yield f"{fence}text"
     for line in lines:
         mark = "" if line.role == "supports" else "(-) "
-        yield f"{line.input}:{line.line}: {mark}{_clean(line.text)}"
+        yield f"{_clean(line.input)}:{line.line}: {mark}{_clean(line.text)}"
     yield fence
 
 

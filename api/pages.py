@@ -136,7 +136,9 @@ def _parts(report: Report) -> dict[str, Any]:
     roots = [cause for cause in report.causes if cause.verdict == "root"]
     main = roots if report.outcome == "undecided" else roots[:1]
     main = main[:3]
-    return {"report": report, "main": main, "rest": [cause for cause in report.causes if cause not in main]}
+    titles = {cause.cause: cause.title for cause in report.causes}
+    rest = [cause for cause in report.causes if cause not in main]
+    return {"report": report, "main": main, "rest": rest, "titles": titles}
 
 
 @router.get("/cases/{id}")

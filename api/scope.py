@@ -15,6 +15,7 @@ from diagnosis.entities import Resolver, kind_of
 from diagnosis.model import CausePart
 
 MOST_NODES = 512
+_UNIQUE = ("gpu:GPU-", "gpu:MIG-")  # a UUID is one card's, on whatever host
 _MEMBER = re.compile(r"(.+-)(\d+)")
 
 
@@ -49,12 +50,15 @@ class Index:
         for host in hosts:
             for name in (normalise_node(host), self._canonical(host)):
                 self._hosts[name].add(host)
-        self._places: Mapping[str, set[str]] = defaultdict(set)  # pod or job -> hosts
+        self._places: Mapping[str, set[str]] = defaultdict(set)  # pod, job or GPU with a UUID -> hosts
         for entity, host in places:
             self._places[entity].add(host)
         self._pods: Mapping[str, set[str]] = defaultdict(set)  # job -> pods
         for one in relations:
             ends = (kind_of(one.upper), kind_of(one.lower))
+            for name in (one.upper, one.lower):
+                if name.startswith(_UNIQUE) and one.node:
+                    self._places[name].add(one.node)
             if ends[0] in ("pod", "job") and ends[1] == "node":
                 self._places[one.upper].add(one.lower.partition(":")[2])
             elif ends[0] in ("pod", "job") and one.node and ends[1] in ("gpu", "nic"):
@@ -63,6 +67,11 @@ class Index:
                 self._pods[one.upper].add(one.lower)
             elif ends == ("pod", "job"):
                 self._pods[one.lower].add(one.upper)
+        self._sets: Mapping[str, set[str]] = defaultdict(set)  # what a set of pods is called -> its pods
+        for name in {*self._places, *(pod for pods in self._pods.values() for pod in pods)}:
+            if name.startswith("pod:") and (match := _MEMBER.fullmatch(name)) is not None:
+                self._sets[match[1]].add(name)
+        self._scopes: dict[Victim, Scope] = {}
 
     @classmethod
     def read(cls, store: Store) -> Index:
@@ -71,15 +80,24 @@ class Index:
             "SELECT DISTINCT node FROM observations WHERE node <> '' UNION SELECT DISTINCT node FROM samples WHERE node <> '' ORDER BY 1"
         )
         places = store.query(
-            "SELECT DISTINCT entity, node FROM observations WHERE node <> '' AND (entity LIKE 'pod:%' OR entity LIKE 'job:%') ORDER BY ALL"
+            "SELECT DISTINCT entity, node FROM observations WHERE node <> '' AND (entity LIKE 'pod:%' OR entity LIKE 'job:%' "
+            "OR entity LIKE 'gpu:GPU-%') UNION SELECT DISTINCT entity, node FROM samples WHERE node <> '' "
+            "AND entity LIKE 'gpu:GPU-%' ORDER BY ALL"
         )
         rows = store.query("SELECT DISTINCT upper, lower, how, input, line, node FROM relations ORDER BY ALL")
         return cls([row[0] for row in hosts], [(row[0], row[1]) for row in places], [Relation(*row) for row in rows])
 
     def scope_of(self, victim: Victim) -> Scope:
         """Return what to look at for an alert about `victim`."""
+        if victim not in self._scopes:
+            self._scopes[victim] = self._find_scope(victim)
+        return self._scopes[victim]
+
+    def _find_scope(self, victim: Victim) -> Scope:
         notes: list[str] = []
         entities = [*victim.pod_entities, *([f"job:{victim.job}"] if victim.job else [])]
+        if victim.gpu.startswith(("GPU-", "MIG-")) and not victim.nodes:
+            entities.append(f"gpu:{victim.gpu}")
         named = {host for node in victim.nodes for host in self._spellings(node)}
         pods = {*victim.pod_entities, *(pod for name in entities for pod in self._pods.get(name, ()))}
         mates = {mate for pod in pods for mate in self._mates(pod)} - pods
@@ -122,7 +140,4 @@ class Index:
     def _mates(self, pod: str) -> set[str]:
         """Return the pods that differ from this one only in their number: a job hangs everywhere when one member fails."""
         match = _MEMBER.fullmatch(pod)
-        if match is None:
-            return set()
-        names = {*self._places, *(one for pods in self._pods.values() for one in pods)}
-        return {name for name in names if (other := _MEMBER.fullmatch(name)) is not None and other[1] == match[1]}
+        return self._sets[match[1]] if match is not None and match[1] in self._sets else set()

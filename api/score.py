@@ -13,6 +13,7 @@ from api.knowledge import load_knowledge
 from collectors.ingest import Input
 from diagnosis.engine import Knowledge, triage
 from diagnosis.model import CausePart, Report
+from diagnosis.rulebook import RuleError
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,10 @@ def run(folder: Path, rules: Path | None) -> None:
     paths = sorted(folder.glob("*/case.yaml"))
     if not paths:
         raise fail(f"{folder}: no */case.yaml in it")
-    knowledge = load_knowledge(rules)
+    try:
+        knowledge = load_knowledge(rules)
+    except RuleError as error:
+        raise fail("the rules have problems:\n" + str(error)) from error
     results = [judge(path, knowledge, now=time.time()) for path in paths]
     for result in results:
         if result.healthy and result.alarms:
@@ -57,19 +61,24 @@ def run(folder: Path, rules: Path | None) -> None:
 def judge(path: Path, knowledge: Knowledge, *, now: float) -> Result:
     """Diagnose one case's inputs under neutral names and compare with its answer.
 
-    Raises the errors of reading; a `case.yaml` without `cause` and `inputs` exits with 2.
+    A case that can't be read exits with 2.
     """
-    case = yaml.safe_load(path.read_text("utf-8"))
-    if not isinstance(case, dict) or "inputs" not in case or "cause" not in case:
-        raise fail(f"{path}: expected `inputs` and `cause`")
-    inputs = []
-    for number, item in enumerate(case["inputs"]):
-        inputs.append(Input(f"{chr(97 + number)}.txt", (path.parent / item["file"]).open("rb")))
+    inputs: list[Input] = []
     try:
-        report = triage(inputs, knowledge, now=now)
-    finally:
-        for one in inputs:
-            one.stream.close()
+        case = yaml.safe_load(path.read_text("utf-8"))
+        if not isinstance(case, dict) or "cause" not in case:
+            raise fail(f"{path}: expected `inputs` and `cause`")
+        for number, item in enumerate(case["inputs"]):
+            inputs.append(Input(f"{chr(97 + number)}.txt", (path.parent / item["file"]).open("rb")))
+    except yaml.YAMLError as error:
+        raise fail(f"{path}: not YAML: {str(error).splitlines()[0]}") from error
+    except (KeyError, TypeError, UnicodeDecodeError) as error:
+        raise fail(f"{path}: expected `inputs`, a list with `file` each, and `cause`") from error
+    except OSError as error:
+        raise fail(f"{path}: {error.filename}: {error.strerror}") from error
+    report = triage(inputs, knowledge, now=now)
+    for one in inputs:
+        one.stream.close()
     return _compare(case, report, path.parent.name)
 
 

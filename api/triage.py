@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 from api.cli import fail
@@ -33,31 +35,36 @@ def run(
 ) -> None:
     """Run the command; exits with 2 and one clear line when an input can't be used."""
     chosen: Language = "zh" if language == "zh" else "en"
-    inputs = [_open(name) for name in files]
-    try:
-        knowledge = load_knowledge(rules)
-        kept = Store.open(store) if store else None
-    except RuleError as error:
-        raise fail("the rules have problems:\n" + str(error)) from error
-    except StoreError as error:
-        raise fail(str(error)) from error
-    unknown = [name for name in symptoms if name not in knowledge.rulebook.vocabulary.symptoms]
-    if unknown:
-        known = ", ".join(knowledge.rulebook.vocabulary.symptoms)
-        raise fail(f"--symptom {unknown[0]}: expected one of {known}")
-    now = time.time()
-    report = triage(
-        inputs,
-        knowledge,
-        now=now,
-        language=chosen,
-        store=kept,
-        batch=f"triage-{now:.6f}",
-        since=_moment(since, "--since"),
-        until=_moment(until, "--until"),
-        nodes=[normalise_node(name) for name in nodes] or None,
-        complaints=symptoms,
-    )
+    start, end = _moment(since, "--since"), _moment(until, "--until")
+    with ExitStack() as opened:
+        inputs = [_open(name, opened) for name in files]
+        try:
+            knowledge = load_knowledge(rules)
+            kept = opened.enter_context(closing(Store.open(store))) if store else None
+        except RuleError as error:
+            raise fail("the rules have problems:\n" + str(error)) from error
+        except StoreError as error:
+            raise fail(str(error)) from error
+        unknown = [name for name in symptoms if name not in knowledge.rulebook.vocabulary.symptoms]
+        if unknown:
+            known = ", ".join(knowledge.rulebook.vocabulary.symptoms)
+            raise fail(f"--symptom {unknown[0]}: expected one of {known}")
+        now = time.time()
+        try:
+            report = triage(
+                inputs,
+                knowledge,
+                now=now,
+                language=chosen,
+                store=kept,
+                batch=f"triage-{now:.6f}",
+                since=start,
+                until=end,
+                nodes=[normalise_node(name) for name in nodes] or None,
+                complaints=symptoms,
+            )
+        except OSError as error:
+            raise fail(f"an input can't be read to its end: {error.strerror}") from error
     print_report(report, as_json=as_json, as_markdown=as_markdown)
 
 
@@ -75,16 +82,19 @@ def print_report(report: Report, *, as_json: bool, as_markdown: bool) -> None:
         print_terminal(report, Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else 140))
 
 
-def _open(name: str) -> Input:
+def _open(name: str, opened: ExitStack) -> Input:
     if name == "-":
+        if sys.stdin is None:
+            raise fail("-: standard input is closed")
         return Input("-", sys.stdin.buffer)
-    path = Path(name)
-    if path.is_dir():
-        raise fail(f"{name}: a folder; name the files in it")
+    shown = os.fsencode(name).decode("utf-8", "replace")  # a name may be any bytes, a report is UTF-8
     try:
-        return Input(name, path.open("rb"))
+        path = Path(name)
+        if path.is_dir():
+            raise fail(f"{shown}: a folder; name the files in it")
+        return Input(shown, opened.enter_context(path.open("rb")))
     except OSError as error:
-        raise fail(f"{name}: {error.strerror}") from error
+        raise fail(f"{shown}: {error.strerror}") from error
 
 
 def _moment(text: str | None, option: str) -> float | None:

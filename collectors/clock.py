@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 _PLACEHOLDER_YEAR = 1972  # a leap year, so that 29 February exists
 _FIRST_YEAR, _LAST_YEAR = 1980, 2199  # beyond them a stamp says "no time": Go's year 1, a clock that was never set
@@ -36,11 +37,18 @@ def _moment(
         year = _PLACEHOLDER_YEAR
     elif not _FIRST_YEAR <= year <= _LAST_YEAR:
         return None
+    start = _hour(year, month, day, hour)
+    if start is None or minute > 59:
+        return None
+    return start + minute * 60 + min(second, 59) + (float(f"0.{fraction}") if fraction else 0.0)
+
+
+@lru_cache(maxsize=4096)
+def _hour(year: int, month: int, day: int, hour: int) -> float | None:
     try:
-        moment = datetime(year, month, day, hour, minute, min(second, 59), tzinfo=UTC)
+        return datetime(year, month, day, hour, tzinfo=UTC).timestamp()
     except ValueError:
         return None
-    return moment.timestamp() + (float(f"0.{fraction}") if fraction else 0.0)
 
 
 def parse_iso(text: str) -> float | None:

@@ -2,9 +2,9 @@
 
 Format: logrus `time="..." level=error msg="..." error="..."`. Samples::
 
-    Apr 18 13:01:48 node-b containerd[1201]: time="2024-04-18T13:01:48.486Z" level=error msg="StopPodSandbox for \\"a02d\\" failed" error="rpc error: ..."
-    time="2025-01-02T03:04:05Z" level=error msg="PullImage \\"registry.example.com/a:1\\" failed" error="failed to pull and unpack image ..."
-    time="2025-01-02 03:04:05.123" level=error msg="Handler for POST /v1.41/containers/create returned error: ..."
+    Apr 18 13:01:48 node-b containerd[1201]: time="2024-04-18T13:01:48Z" level=error msg="StopPodSandbox for \\"a0\\" failed" error="..."
+    time="2025-01-02T03:04:05Z" level=error msg="PullImage \\"registry.example.com/a:1\\" failed" error="failed to pull ..."
+    time="2025-01-02T03:04:05Z" level=error msg="Handler for POST /v1.41/containers/create returned error: ..."
 """
 
 from __future__ import annotations

@@ -30,7 +30,8 @@ ANCHORS = (r"(?:ERROR|FATAL|WARN|WARNING|CRITICAL) +\[\d+:\d+\] ", r"DCGM_FR_[A-
 HEADS = (r"^\+?[-=+| ]*\| Diagnostic +\| Result", r"^\| (?:Health Monitor Report|Overall Health) ", r"\|  ?NvLink Link Status")
 
 _ENGINE = re.compile(
-    r"(?P<level>ERROR|FATAL|WARN|WARNING|CRITICAL) +\[\d+:\d+\] (?:\[\[(?P<module>\w+)\]\] )?(?P<text>.*?)(?: \[/[^\]]*:\d+\](?: \[[^\]]*\])?)?$"
+    r"(?P<level>ERROR|FATAL|WARN|WARNING|CRITICAL) +\[\d+:\d+\] (?:\[\[(?P<module>\w+)\]\] )?(?P<text>.*?)"
+    r"(?: \[/[^\]]*:\d+\](?: \[[^\]]*\])?)?$"
 )
 _HEALTH = re.compile(r"Detected an? (?P<level>\w+) in health system (?P<system>[\w /]+): '(?P<text>.*?)'")
 _CODE = re.compile(r"DCGM_FR_[A-Z_0-9]{3,}")
@@ -45,7 +46,8 @@ def parse_line(line: Line) -> Iterator[Record]:
     """Yield `dcgm_log` (code = module), `dcgm_health` (code = system) and `dcgm_code` (code = DCGM_FR_...) observations."""
     code = _CODE.search(line.text)
     if code:
-        yield _observe(line.input, line.number, line.text, "dcgm_code", code[0], _gpu_attributes(line.text), time=line.time, host=line.host)
+        found = _gpu_attributes(line.text)
+        yield _observe(line.input, line.number, line.text, "dcgm_code", code[0], found, time=line.time, host=line.host)
     match = _ENGINE.search(line.text)
     if not match:
         return
@@ -68,10 +70,12 @@ def parse_block(reader: Reader) -> Iterator[Record]:
 
 def _observe(
     name: str, number: int, text: str, kind: str, code: str, attributes: dict[str, str], *, last: int = 0,
-    time: float | None = None, host: str = "",
+    time: float | None = None, host: str = "", entity: str = "",
 ) -> Observation:  # fmt: skip
-    entity = f"gpu:{attributes['gpu']}" if "gpu" in attributes else ""
-    return Observation(SOURCE, kind, name, number, last or number, text, code=code, time=time, node=host, entity=entity, attributes=attributes)
+    entity = entity or (f"gpu:{attributes['gpu']}" if "gpu" in attributes else "")
+    return Observation(
+        SOURCE, kind, name, number, last or number, text, code=code, time=time, node=host, entity=entity, attributes=attributes
+    )
 
 
 def _gpu_attributes(text: str) -> dict[str, str]:
@@ -95,7 +99,7 @@ def _read_box(reader: Reader) -> Iterator[Record]:
             if match["result"] in ("Fail", "Warn"):
                 found.update(_gpu_attributes(match["who"] or value))
             yield _observe(reader.input, first, f"{name}: {value}", "dcgm_test", plain, found, last=last)
-        elif plain.startswith(("warning", "error", "info")) or plain in ("eud_test",):
+        elif plain.startswith(("warning", "error", "info")) or plain == "eud_test":
             found = {"message": value, "test": test, **_gpu_attributes(value)}
             yield _observe(reader.input, first, f"{name}: {value}", "dcgm_warning", test, found, last=last)
 
@@ -130,8 +134,6 @@ def _read_links(reader: Reader) -> Iterator[Record]:
             counts = {name: letters["letters"].count(letter) for letter, name in (("U", "up"), ("D", "down"), ("X", "disabled"))}
             found = {owner: who, **{name: str(count) for name, count in counts.items()}}
             state = "down" if counts["down"] else "up"
-            yield Observation(SOURCE, "nvlink_status", reader.input, number, number, text.strip(), code=state, entity=f"{owner}:{who}", attributes=found)
-        elif text.startswith("Key:"):
-            return
-        elif text and not text.startswith((" ", "\t", "+", "|")) and not text.rstrip().endswith(":"):
+            yield _observe(reader.input, number, text.strip(), "nvlink_status", state, found, entity=f"{owner}:{who}")
+        elif text.startswith("Key:") or (text and not text.startswith((" ", "\t", "+", "|")) and not text.rstrip().endswith(":")):
             return

@@ -16,6 +16,8 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "pstate": ("", "Performance State"),
     "utilization.gpu": ("Utilization", "Gpu"),
     "utilization.memory": ("Utilization", "Memory"),
+    "memory.used": ("FB Memory Usage", "Used"),
+    "memory.total": ("FB Memory Usage", "Total"),
     "fabric.state": ("Fabric", "State"),
     "fabric.status": ("Fabric", "Status"),
     "mig.mode.current": ("MIG Mode", "Current"),
@@ -62,7 +64,8 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
     "gpu_power": {
         "draw": ("power.draw", "power.draw.instant", "power.draw.average", "GPU Power Readings/Power Draw", "Power Readings/Power Draw",
                  "GPU Power Readings/Average Power Draw", "GPU Power Readings/Instantaneous Power Draw"),
-        "limit": ("power.limit", "enforced.power.limit", "GPU Power Readings/Current Power Limit", "Power Readings/Enforced Power Limit", "Power Readings/Power Limit"),
+        "limit": ("power.limit", "enforced.power.limit", "GPU Power Readings/Current Power Limit",
+                  "Power Readings/Enforced Power Limit", "Power Readings/Power Limit"),
         "requested": ("GPU Power Readings/Requested Power Limit", "Power Readings/Power Limit", "power.requested_limit"),
         "default": ("power.default_limit", "GPU Power Readings/Default Power Limit", "Power Readings/Default Power Limit"),
         "min": ("power.min_limit", "GPU Power Readings/Min Power Limit", "Power Readings/Min Power Limit"),
@@ -115,7 +118,8 @@ def _decode_reasons(
     except ValueError:
         return
     for bit, key in REASON_BITS.items():
-        found = {**common, "section": "Clocks Event Reasons", "path": f"Clocks Event Reasons/{key}", "value": "Active" if mask & bit else "Not Active"}
+        state = "Active" if mask & bit else "Not Active"
+        found = {**common, "section": "Clocks Event Reasons", "path": f"Clocks Event Reasons/{key}", "value": state}
         yield Observation(source, "field", name, line, line, text, code=key, entity=entity, attributes=found)
 
 

@@ -19,7 +19,9 @@ from collectors.prefix import Line
 
 SOURCE = "host"
 LAYERS = ("runtime", "node")
-SIGNATURES = (r"^Max (?:open files|processes|locked memory) +", r"^(?:open files|max user processes|max locked memory) +\(", r"affinity list: ")
+SIGNATURES = (
+    r"^Max (?:open files|processes|locked memory) +", r"^(?:open files|max user processes|max locked memory) +\(", r"affinity list: ",
+)  # fmt: skip
 ANCHORS = (
     r"^Max (?:open files|processes|locked memory|stack size|pending signals|address space) +\S",
     r"^(?:open files|max user processes|max locked memory|virtual memory) +\([\w, -]*-[nulv]\) +\S",
@@ -29,7 +31,9 @@ HEADS = (r"^nr_periods \d", r"[#$] (?:sudo )?ls (?:-\w+ )?/proc/\d+/fd/? *\| *wc
 
 _HEAD = re.compile("|".join(HEADS))
 _PROC = re.compile(r"^Max (?P<name>[a-z ]+?) {2,}(?P<soft>\d+|unlimited) +(?P<hard>\d+|unlimited)")
-_ULIMIT = re.compile(r"^(?P<name>open files|max user processes|max locked memory|virtual memory) +\([\w, -]*-(?P<flag>[nulv])\) +(?P<soft>\d+|unlimited)")
+_ULIMIT = re.compile(
+    r"^(?P<name>open files|max user processes|max locked memory|virtual memory) +\([\w, -]*-(?P<flag>[nulv])\) +(?P<soft>\d+|unlimited)"
+)
 _AFFINITY = re.compile(r"(?:pid (?P<pid>\d+)'s current affinity list: |^Cpus_allowed_list:\s+)(?P<list>[\d,-]+)")
 _CODES = {"open files": "open-files", "processes": "processes", "max user processes": "processes", "locked memory": "locked-memory",
           "max locked memory": "locked-memory", "stack size": "stack", "address space": "address-space", "virtual memory": "address-space",

@@ -22,7 +22,8 @@ LAYERS = ("node",)
 SIGNATURES = (r"^%Cpu\(s\):", r"^(?:MiB|KiB|GiB) Mem :", r"^Mem: +[\d.]+\w*", r"%ifutil|%iowait|%util\b")
 ANCHORS = (r"^%?Cpu\(s\): *[\d.]+", r"^Mem: +\d[\d.]*\w* ", r"^(?:MiB|KiB|GiB) Mem *: ", r"^top - .*load average: ")
 HEADS = (
-    r"^(?:[\d:]+ (?:AM|PM)?|Average:) +(?:CPU|IFACE|DEV)\b.*%", r"^Device:? +.*%util", r"^[\d:]+ (?:[AP]M )? *CPU +%usr",
+    r"^avg-cpu: +%user", r"^(?:[\d:]+ (?:AM|PM)?|Average:) +(?:CPU|IFACE|DEV)\b.*%",
+    r"^Device:? +.*%util", r"^[\d:]+ (?:[AP]M )? *CPU +%usr",
     r"^(?:[\d:]+ (?:[AP]M)?|Average:) +IFACE +rxpck/s", r"^(?:# Time|[\d:]+(?: [AP]M)?|Average:) +UID +PID +%usr",
 )  # fmt: skip
 MOST_ROWS = 2000
@@ -86,6 +87,9 @@ def parse_block(reader: Reader) -> Iterator[Record]:
     if not _HEAD.search(reader.peek() or ""):
         return
     headings = _STAMP.sub("", re.sub(r"^# Time", "Time", reader.next() or "")).split()
+    if headings[:1] == ["avg-cpu:"]:
+        yield from _read_average(reader, headings[1:])
+        return
     timed = headings[:1] == ["Time"]
     key = headings[0].rstrip(":") if headings else ""
     kind = {"CPU": "cpu", "IFACE": "net-rate", "DEV": "disk-io", "Device": "disk-io", "UID": "process"}.get(key, "")
@@ -109,3 +113,16 @@ def parse_block(reader: Reader) -> Iterator[Record]:
             SOURCE, kind, reader.input, number, number, text.strip(), code=name if kind == "cpu" else "", node=reader.node,
             entity=entity, attributes=attributes,
         )  # fmt: skip
+
+
+def _read_average(reader: Reader, headings: list[str]) -> Iterator[Record]:
+    """Read the one row of numbers below `avg-cpu:` in iostat."""
+    number, text = reader.number, reader.peek() or ""
+    cells = text.replace(",", ".").split()
+    if len(cells) != len(headings) or not all(re.fullmatch(r"\d+(?:\.\d+)?", cell) for cell in cells):
+        return
+    reader.next()
+    states = {_SYSSTAT[name]: value for name, value in zip(headings, cells, strict=True) if name in _SYSSTAT}
+    yield Observation(
+        SOURCE, "cpu", reader.input, number, number, text.strip(), code="all", node=reader.node, attributes=states
+    )

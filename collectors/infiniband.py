@@ -39,10 +39,15 @@ HEADS = (
     r"ethtool (?:-\w+ )*(?:-S|--statistics) \w",
     r"^NIC statistics:",
 )
-_CA = re.compile(r"(?:CA '(?P<ca>[\w.-]+)'|Infiniband device '(?P<ibstatus>[\w.-]+)' port (?P<port>\d+) status|hca_id:\s+(?P<hca>[\w.-]+))")
+_CA = re.compile(
+    r"(?:CA '(?P<ca>[\w.-]+)'|Infiniband device '(?P<ibstatus>[\w.-]+)' port (?P<port>\d+) status|hca_id:\s+(?P<hca>[\w.-]+))"
+)
 _FIELD = re.compile(r"\s*(?P<name>[A-Za-z][\w ]*?)\s*:\s+(?P<value>\S.*?)\s*$")
 _PORT = re.compile(r"\s*(?:Port|port):?\s+(?P<port>\d+):?\s*$")
-_GID = re.compile(r"(?P<nic>[\w.-]+)\s+(?P<port>\d+)\s+(?P<index>\d+)\s+(?P<gid>[0-9a-f:]{8,})\s+(?:(?P<ipv4>\d+\.\d+\.\d+\.\d+)\s+)?(?P<version>v[12])\s*(?P<netdev>[\w.-]+)?")
+_GID = re.compile(
+    r"(?P<nic>[\w.-]+)\s+(?P<port>\d+)\s+(?P<index>\d+)\s+(?P<gid>[0-9a-f:]{8,})\s+(?:(?P<ipv4>\d+\.\d+\.\d+\.\d+)\s+)?"
+    r"(?P<version>v[12])\s*(?P<netdev>[\w.-]+)?"
+)
 _GID_HEAD = re.compile(r"DEV\s+PORT\s+INDEX\s+GID")
 _NAMES = {
     "physical state": "physical", "phys state": "physical", "phys_state": "physical", "state": "state", "rate": "rate", "sm lid": "sm_lid",

@@ -23,7 +23,10 @@ from collectors.observation import Sample
 from collectors.prefix import Line, peel
 
 SOURCE = "rdma"
-COMMAND = re.compile(r"ethtool (?:-\w+ )*(?:-S|--statistics) (?P<netdev>[A-Za-z][\w.-]*)|/sys/class/infiniband/(?P<nic>\w+)/ports/(?P<port>\d+)/(?:hw_)?counters")
+COMMAND = re.compile(
+    r"ethtool (?:-\w+ )*(?:-S|--statistics) (?P<netdev>[A-Za-z][\w.-]*)|"
+    r"/sys/class/infiniband/(?P<nic>\w+)/ports/(?P<port>\d+)/(?:hw_)?counters"
+)
 _HEADING = re.compile(r"# (?P<time>\d{4}-\S+) (?P<nic>[\w.-]+) port (?P<port>\d+)$")
 _PATH = re.compile(r"/sys/class/infiniband/(?P<nic>\w+)/ports/(?P<port>\d+)/(?:hw_)?counters/(?P<name>\w+)[: ]\s*(?P<value>\d+)$")
 _DATE = re.compile(r"(?P<iso>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*)$|(?P<clock>\d\d):(?P<minute>\d\d):(?P<second>\d\d)$")

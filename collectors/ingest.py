@@ -51,6 +51,9 @@ _ENTITY_GROUPS = (
     "container",
 )
 
+# Sources whose blocks are read field by field: a word such as "Error" in them is a field's name, not a message.
+_READ_WHOLE = frozenset({"kube-objects", "nvidia-smi", "metrics"})
+
 
 @dataclass(slots=True)
 class Input:
@@ -235,15 +238,15 @@ class _Reading:
                 _inherit(_text_hit(pattern.key, groups, line, source, node), parsed or self.about.get(number))
             )
         for record in records:
-            self.fresh.append(_complete(record, raw, node))
             if isinstance(record, Observation) and record.kind == "command":
                 if record.node or record.attributes.get("prompt") != "#":  # which may as well be a comment
                     self.host = record.node
                 if record.node:
                     self.intake.hosts[record.node] += 1
+            self.fresh.append(_complete(record, raw, node))
         if known:
             self.intake.recognised += 1
-        elif span is None or span[2] != "kube-objects":
+        elif span is None or span[2] not in _READ_WHOLE:
             self._keep_unexplained(line, source, node)
 
     def _keep_unexplained(self, line: Line, source: str, node: str) -> None:
@@ -366,9 +369,12 @@ def name_entity(attributes: dict[str, str]) -> str:
 
 
 def _complete(record: Record, raw: str, node: str) -> Record:
-    if isinstance(record, Observation):
-        return replace(record, raw=record.raw or raw, node=record.node or node)
-    return replace(record, node=record.node or node)
+    """Fill in what only the intake knows, in place: the record is fresh and nobody else holds it."""
+    if raw and isinstance(record, Observation) and not record.raw:
+        object.__setattr__(record, "raw", raw)
+    if node and not record.node:
+        object.__setattr__(record, "node", node)
+    return record
 
 
 def _settle_hosts(intakes: Sequence[Intake]) -> None:
@@ -428,7 +434,7 @@ def _blocks(stream: Utf8Stream) -> Iterator[tuple[bytes, bool]]:
         cut = cut or len(data)
         rest = data[cut:]
         following = stream.read(1)
-        if not following and not rest:
+        if not following:
             yield data, True
             return
         rest += following

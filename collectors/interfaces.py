@@ -34,11 +34,13 @@ ANCHORS = (
     r"^link \w+/\d+ state ",
 )
 HEADS = (r"mlnx_qos (?:.* )?-i ?\w", r"^PFC configuration:", r"^DCBX mode:")
-_LINK = re.compile(r"\d+: (?P<name>[\w.-]+)(?:@[\w.-]+)?: <(?P<flags>[A-Z_,0-9-]*)> mtu (?P<mtu>\d+).*?(?: state (?P<state>[A-Z]+))?(?: |$)")
+_LINK = re.compile(r"\d+: (?P<name>[\w.-]+)(?:@[\w.-]+)?: <(?P<flags>[A-Z_,0-9-]*)> mtu (?P<mtu>\d+)")
 _STATE = re.compile(r" state ([A-Z]+)")
 _BRIEF = re.compile(r"(?P<name>[A-Za-z][\w.-]*)(?:@[\w.-]+)? +(?P<state>UP|DOWN|UNKNOWN) +(?P<addresses>(?:[\da-f:.]+/\d+ ?)*)$")
 _NETDEV = re.compile(r"(?P<nic>[\w.-]+) port (?P<port>\d+) ==> (?P<netdev>[\w.-]+) \((?P<state>Up|Down)\)")
-_RDMA = re.compile(r"link (?P<nic>[\w.-]+)/(?P<port>\d+) state (?P<state>\w+) physical_state (?P<physical>\w+)(?: netdev (?P<netdev>[\w.-]+))?")
+_RDMA = re.compile(
+    r"link (?P<nic>[\w.-]+)/(?P<port>\d+) state (?P<state>\w+) physical_state (?P<physical>\w+)(?: netdev (?P<netdev>[\w.-]+))?"
+)
 _QOS = re.compile(r"mlnx_qos (?:.* )?-i ?(?P<netdev>[\w.-]+)")
 
 

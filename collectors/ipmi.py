@@ -26,15 +26,20 @@ ANCHORS = (
     r"\| (?:RPM|degrees C|Volts|Watts|Amps) +\| (?:nr|cr|nc|lnr|lcr|unr|ucr)\b",
 )  # fmt: skip
 _SEL = re.compile(
-    r"^\s*(?P<record>[0-9a-f]{1,4}) \| +(?P<date>\d\d/\d\d/\d{2,4}) \| +(?P<time>\d\d:\d\d:\d\d)(?: [A-Z]{3,5})?(?: [AP]M)? \| +(?P<sensor>[^|]+?) \| +"
-    r"(?P<event>[^|]+?)(?: \| +(?P<state>Asserted|Deasserted)(?P<reading> \|.*)?)?\s*$"
+    r"^\s*(?P<record>[0-9a-f]{1,4}) \| +(?P<date>\d\d/\d\d/\d{2,4}) \| +(?P<time>\d\d:\d\d:\d\d)(?: [A-Z]{3,5})?(?: [AP]M)? \| +"
+    r"(?P<sensor>[^|]+?) \| +(?P<event>[^|]+?)(?: \| +(?P<state>Asserted|Deasserted)(?P<reading> \|.*)?)?\s*$"
 )
-_SDR = re.compile(r"^(?P<sensor>[^|]{2,40}?) *\| (?P<id>[0-9A-F]{2})h \| (?P<state>\w+) *\| *(?P<place>[\d.]+) \| (?P<reading>.*?)\s*$")
-_SENSOR = re.compile(r"^(?P<sensor>[^|]{2,40}?) *\| (?P<value>[\w.-]+) *\| (?P<unit>RPM|degrees C|Volts|Watts|Amps) *\| (?P<state>\w+) *\|")
+_SDR = re.compile(
+    r"^(?P<sensor>[^|]{2,40}?) *\| (?P<id>[0-9A-F]{2})h \| (?P<state>\w+) *\| *(?P<place>[\d.]+) \| (?P<reading>.*?)\s*$"
+)
+_SENSOR = re.compile(
+    r"^(?P<sensor>[^|]{2,40}?) *\| (?P<value>[\w.-]+) *\| (?P<unit>RPM|degrees C|Volts|Watts|Amps) *\| (?P<state>\w+) *\|"
+)
 _TYPES = (
-    ("fan", r"fan|pump|cooling"), ("power", r"power|\bpsu?\b|ps\d|ac lost|redundancy|vin|voltage"), ("temperature", r"temp|inlet|ambient|exhaust|thermal"),
-    ("memory", r"memory|dimm|ecc"), ("processor", r"processor|cpu|ierr|caterr"), ("pci", r"pci|slot|critical interrupt|bus (?:fatal|uncorrect)"),
-)  # fmt: skip
+    ("fan", r"fan|pump|cooling"), ("power", r"power|\bpsu?\b|ps\d|ac lost|redundancy|vin|voltage"),
+    ("temperature", r"temp|inlet|ambient|exhaust|thermal"), ("memory", r"memory|dimm|ecc"),
+    ("processor", r"processor|cpu|ierr|caterr"), ("pci", r"pci|slot|critical interrupt|bus (?:fatal|uncorrect)"),
+)  # fmt: skip  # fmt: skip
 
 
 def parse_line(line: Line) -> Iterator[Record]:

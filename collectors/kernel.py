@@ -29,16 +29,22 @@ ANCHORS = (
 )  # fmt: skip
 
 _PCI = r"[0-9a-f]{4,6}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]"
-_BUS_ERROR = re.compile(rf"(?P<driver>[\w-]+) (?P<pci>{_PCI}): (?:AER: )?PCIe Bus Error: severity=(?P<severity>[\w() -]+?), type=(?P<layer>[^,]+)")
+_BUS_ERROR = re.compile(
+    rf"(?P<driver>[\w-]+) (?P<pci>{_PCI}): (?:AER: )?PCIe Bus Error: severity=(?P<severity>[\w() -]+?), type=(?P<layer>[^,]+)"
+)
 _RECEIVED = re.compile(
     rf"pcieport (?P<port>{_PCI}): AER: (?:Multiple )?(?P<severity>Correct\w+|Uncorrect\w+(?: \([\w-]+\))?) error (?:message )?received"
     rf"(?:: |: id=| from )(?P<pci>{_PCI}|[0-9a-f]{{4}})"
 )
 _EDAC = re.compile(r"EDAC (?P<controller>MC\d+): (?P<count>\d+) (?P<code>[CU]E) (?P<what>.*?) on (?P<dimm>\S.*?)(?: \(|$)")
-_MCE = re.compile(r"CPU (?P<cpu>\d+): Machine Check(?P<form> Exception| Event)?: (?P<level>[0-9a-f]+) Bank (?P<bank>\d+)(?:: (?P<status>[0-9a-f]{16}))?")
+_MCE = re.compile(
+    r"CPU (?P<cpu>\d+): Machine Check(?P<form> Exception| Event)?: (?P<level>[0-9a-f]+) Bank (?P<bank>\d+)"
+    r"(?:: (?P<status>[0-9a-f]{16}))?"
+)
 _BANDWIDTH = re.compile(
-    rf"(?P<pci>{_PCI}): (?P<available>[\d.]+) Gb/s available PCIe bandwidth, limited by (?P<speed>[\d.]+) GT/s PCIe x(?P<width>\d+) link at "
-    rf"(?P<at>{_PCI}) \(capable of (?P<capable>[\d.]+) Gb/s with (?P<best_speed>[\d.]+) GT/s PCIe x(?P<best_width>\d+) link\)"
+    rf"(?P<pci>{_PCI}): (?P<available>[\d.]+) Gb/s available PCIe bandwidth, limited by (?P<speed>[\d.]+) GT/s "
+    rf"PCIe x(?P<width>\d+) link at (?P<at>{_PCI}) \(capable of (?P<capable>[\d.]+) Gb/s with (?P<best_speed>[\d.]+) GT/s "
+    r"PCIe x(?P<best_width>\d+) link\)"
 )
 _IOMMU = re.compile(
     rf"(?:(?P<pci>{_PCI}): )?AMD-Vi: Event logged \[IO_PAGE_FAULT (?:device=(?P<pci2>[0-9a-f:.]+))?|"

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from collectors.block import Reader
 from collectors.clock import parse_iso
@@ -26,7 +27,7 @@ from collectors.kube_events import make_event
 from collectors.kube_facts import fact, pod_facts, resource_facts
 from collectors.kube_names import command_above, parse_quantity, plain_number
 from collectors.kube_tree import Tree, read_trees
-from collectors.observation import Record
+from collectors.observation import Observation, Record
 
 SOURCE = "kube-objects"
 LAYERS = ("scheduler", "platform")
@@ -46,7 +47,7 @@ MOST_OBJECTS = 5_000
 
 _KUBERNETES = re.compile(
     r'"?(?:apiVersion|kind|metadata|conditions|containerStatuses|lastTransitionTime|nodeName|queueName|podSets|resourceVersion|allocatable|phase|'
-    r'schedulerName|minResources|containers)"?:'
+    r'schedulerName|minResources|containers|nvidia\.com/[\w.-]+|ephemeral-storage)"?:'
 )
 _YAML_LINE = re.compile(r'^\s*(?:- |-$|#|"?[\w./@$%*~-]+"?:(?:\s|$)|\'[^\']*\':(?:\s|$)|\? |[\]}])')
 _BRACKETS = re.compile(r'"(?:[^"\\\n]|\\.)*"|[{}\[\]]')
@@ -139,6 +140,12 @@ def _next_filled(reader: Reader) -> str:
 def _document(reader: Reader, root: Tree, about: Described) -> Iterator[Record]:
     if root.text("type") in ("ADDED", "MODIFIED", "DELETED", "BOOKMARK") and root.at("object").fields:
         root = root.at("object")
+    if {"cpu", "memory"} <= root.fields.keys() and not root.at("metadata").fields:
+        # what `jq .items[].status.allocatable` leaves of a node
+        table = {name: (one.value, one.line) for name, one in root.fields.items()}
+        for record in resource_facts(reader.input, Described("Node"), {}, table, {}):
+            yield replace(record, attributes={**record.attributes, "place": str(root.line)}) if isinstance(record, Observation) else record
+        return
     items = root.at("items").items
     if items:
         kind = root.text("kind").removesuffix("List")

@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Iterator
 
+from collectors.clock import parse_iso
 from collectors.klog import read_structured
 from collectors.kube_names import entity_of
 from collectors.observation import Observation, Record
@@ -32,7 +33,7 @@ ANCHORS = (
     r"\t(?:WARN|ERROR|INFO)\t(?:core|shim)\.[\w.]+\t.*(?:placeholder|Reservation|does not fit|exceed|quota|Failed|failed)",
 )  # fmt: skip
 _ANCHOR = re.compile("|".join(f"(?:{one})" for one in ANCHORS))
-_ZAP = re.compile(r"^(?P<level>WARN|ERROR|INFO|DEBUG)\t(?P<logger>[\w.]+)\t(?P<file>\S+)\t(?P<message>[^\t]*)(?:\t(?P<fields>\{.*\}))?")
+_ZAP = re.compile(r"^(?:(?P<time>\d{4}-\d\d-\d\dT\S+)\t)?(?P<level>WARN|ERROR|INFO|DEBUG)\t(?P<logger>[\w.]+)\t(?P<file>\S+)\t(?P<message>[^\t]*)(?:\t(?P<fields>\{.*\}))?")
 
 
 def parse_line(line: Line) -> Iterator[Record]:
@@ -50,6 +51,7 @@ def parse_line(line: Line) -> Iterator[Record]:
     fields = {str(name): str(value)[:400] for name, value in list(read.items())[:30]} if isinstance(read, dict) else {}
     job = fields.get("applicationID") or fields.get("appID") or ""
     yield Observation(
-        SOURCE, "klog", line.input, line.number, line.number, line.text, code=zap["message"][:120], time=line.time,
+        SOURCE, "klog", line.input, line.number, line.number, line.text, code=zap["message"][:120],
+        time=line.time if line.time is not None else parse_iso(zap["time"] or ""),
         entity=entity_of("Job", job) if job else "", attributes={**fields, "message": zap["message"], "level": zap["level"][0]},
     )  # fmt: skip

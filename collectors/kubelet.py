@@ -3,7 +3,7 @@
 Format: k8s.io/klog `Lmmdd hh:mm:ss.uuuuuu threadid file:line] msg`; structured messages since Kubernetes 1.21
 (`"Error syncing pod, skipping" err="..." pod="ns/name"`). Samples::
 
-    Jun 04 15:51:53 node-c kubelet[15104]: E0604 15:51:53.763537   15104 pod_workers.go:190] Error syncing pod 5b ("web_ml(5b)"), skipping: ...
+    Jun 04 15:51:53 node-c kubelet[15]: E0604 15:51:53.763537   15 pod_workers.go:190] Error syncing pod 5b ("web_ml(5b)"), skipping: ...
     E0722 06:50:11.841765    2210 pod_workers.go:1301] "Error syncing pod, skipping" err="..." pod="ml/web-0" podUID="..."
     {"ts":1753141980841.6128,"caller":"kubelet/kubelet.go:2406","msg":"Skipping pod synchronization","err":"..."}
 """

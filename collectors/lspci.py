@@ -3,9 +3,9 @@
 pciutils 3.x, `lspci -vv` and what `grep` leaves of it; a loop often prints the address before the line. Samples::
 
     3b:00.0 3D controller: NVIDIA Corporation GH100 [H100 SXM5 80GB] (rev ff)
-    		LnkCap:	Port #0, Speed 16GT/s, Width x16, ASPM not supported
-    		LnkSta:	Speed 8GT/s (downgraded), Width x8 (downgraded)
-    		ACSCtl:	SrcValid+ TransBlk- ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl- DirectTrans-
+            LnkCap: Port #0, Speed 16GT/s, Width x16, ASPM not supported
+            LnkSta: Speed 8GT/s (downgraded), Width x8 (downgraded)
+            ACSCtl: SrcValid+ TransBlk- ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl- DirectTrans-
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ SIGNATURES = (rf"^{_ADDRESS} [A-Z0-9][\w /-]+(?: \[[0-9a-f]{{4}}\])?: ", r"^\s+L
 HEADS = (
     rf"^{_ADDRESS} [A-Z0-9][\w /-]+(?: \[[0-9a-f]{{4}}\])?: ", rf"^(?:{_ADDRESS} )?\s*Lnk(?:Cap|Sta):\s", rf"^(?:{_ADDRESS} )?\s*ACSCtl:\s",
 )  # fmt: skip
-_HEAD = re.compile(rf"^(?P<pci>{_ADDRESS}) (?P<class>[A-Z0-9][\w /-]+)(?: \[(?P<number>[0-9a-f]{{4}})\])?: (?P<name>.*?)(?: \(rev (?P<rev>[0-9a-f]{{2}})\))?(?: \(prog-if.*)?\s*$")
+_HEAD = re.compile(
+    rf"^(?P<pci>{_ADDRESS}) (?P<class>[A-Z0-9][\w /-]+)(?: \[(?P<number>[0-9a-f]{{4}})\])?: (?P<name>.*?)"
+    r"(?: \(rev (?P<rev>[0-9a-f]{2})\))?(?: \(prog-if.*)?\s*$"
+)
 _LINE = re.compile(rf"^(?:(?P<pci>{_ADDRESS}) )?\s*(?P<what>LnkCap|LnkSta|ACSCtl):\s*(?P<text>.*)$")
 _SPEED = re.compile(r"Speed ([\d.]+)GT/s( \(downgraded\))?.*?Width x(\d+)( \(downgraded\))?")
 
@@ -70,5 +73,7 @@ def _observe(source: str, number: int, text: str, kind: str, code: str, pci: str
         attributes.update({"pci": pci, "pcie_device": pci})
     gpu = bool(re.search(r"NVIDIA", name) and re.search(r"3D|VGA|Display", more.get("class", "3D")))
     entity = (f"gpu:{pci}" if gpu else f"pcie_device:{pci}") if pci else ""
-    attributes["vendor"] = "nvidia" if "NVIDIA" in name else "mellanox" if "Mellanox" in name or "ConnectX" in name else "other"
+    attributes["vendor"] = (
+        "nvidia" if "NVIDIA" in name else "mellanox" if "Mellanox" in name or "ConnectX" in name else "other" if name else "unknown"
+    )
     return Observation(SOURCE, kind, source, number, number, text.strip(), code=code, entity=entity, attributes=attributes)

@@ -38,7 +38,10 @@ _PORT = re.compile(
     r"(?:infiniband |" + _DEVICE + r")(?P<nic>[A-Za-z][\w.-]*):? (?:Port: (?P<port>\d+) )?(?:NIC )?Link (?:is )?"
     r"(?P<state>DOWN|INIT|ACTIVE|ARMED|[Uu]p|[Dd]own)\b"
 )
-_BOND = re.compile(r"(?P<bond>\w+): (?:\(slave (?P<slave>[\w.-]+)\): )?link status definitely (?P<state>up|down)(?: for interface (?P<nic>[\w.-]+))?")
+_VIRTUAL = re.compile(r"(?:veth|virbr|docker|br-|cni|flannel|cali|lxc|tap|tun|dummy|vxlan|lo$)")
+_BOND = re.compile(
+    r"(?P<bond>\w+): (?:\(slave (?P<slave>[\w.-]+)\): )?link status definitely (?P<state>up|down)(?: for interface (?P<nic>[\w.-]+))?"
+)
 _MODULE = re.compile(_DEVICE + r".*Port module event(?:\[error\])?: module (?P<module>\d+), (?P<state>[^,]+)(?:, (?P<error>.+))?")
 _HEALTH = re.compile(
     r"mlx5_core " + _PCI + r"[ :].*?(?P<code>device's health compromised|[Hh]ealth issue observed|Fatal error \d+ detected|"
@@ -57,8 +60,10 @@ _STATES = {"down": "down", "init": "init", "armed": "init", "active": "up", "up"
 
 def parse_line(line: Line) -> Iterator[Record]:
     """Yield `link` (code up, down, init, probe), `nic-module` and `nic-health` observations."""
+    if line.program not in ("", "kernel"):
+        return  # network managers say "Link UP" of bridges and containers
     port = _PORT.search(line.text)
-    if port:
+    if port and not _VIRTUAL.match(port["nic"]):
         yield from _port(line, port["nic"], port["port"] or "1", port["state"], port.groupdict().get("pci"))
         return
     bond = _BOND.search(line.text)

@@ -12,18 +12,18 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     # --- InfiniBand and RoCE: a work completion in error (up to 2.19 `error N,`, 2.20 on `status=N`, 2.28 on `status=NAME(N)`)
     (
         "completion", "WARN",
-        r"Got completion(?: from peer (?P<peer>\S+))? with (?:error |status=)(?:\w+\()?(?P<code>\d+)\)?,? opcode.*?"
+        (r"Got completion(?: from peer (?P<peer>\S+))? with (?:error |status=)(?:\w+\()?(?P<code>\d+)\)?,? opcode.*?"
         r"vendor[ _]err[= ](?P<vendor>\d+)(?: \((?P<way>Send|Recv)\))?(?:.*localGid (?P<local>\S+))?"
-        r"(?: remoteGids? ?(?P<remote>[0-9a-fA-F:.]+))?(?:.* hca (?P<nic>[\w.-]+))?$",
+        r"(?: remoteGids? ?(?P<remote>[0-9a-fA-F:.]+))?(?:.* hca (?P<nic>[\w.-]+))?$"),
     ),
     # --- events of the adapter (no device up to 2.19)
     (
         "async-event", "WARN",
-        r"NET/\w+ ?: (?:(?P<nic>[\w.-]+?):(?P<port>\d+) )?(?:Got (?:non-fatal )?async (?:\w+ )?event ?: |async fatal event on \w+[^:]*: |"
-        r"Got async fatal event: )(?P<code>[^(]+)",
+        (r"NET/\w+ ?: (?:(?P<nic>[\w.-]+?):(?P<port>\d+) )?(?:Got (?:non-fatal )?async (?:\w+ )?event ?: |async fatal event on \w+[^:]*: |"
+        r"Got async fatal event: )(?P<code>[^(]+)"),
     ),
     # --- TCP between peers
-    ("connect", "", r"(?:Net ?: |socket\w+: )?[Cc]onnect(?:ing)? to (?P<peer>\S+<\d+>) (?:failed ?: |returned )(?:\d+\()?(?P<code>[A-Z][A-Za-z ]+)"),
+    ("connect", "", r"[Cc]onnect(?:ing)? to (?P<peer>\S+<\d+>) (?:failed ?: |returned )(?:\d+\()?(?P<code>[A-Z][A-Za-z ]+)"),
     ("connect", "", r"(?:Call to connect|connect) returned (?P<code>[A-Z][A-Za-z ]+?),"),
     ("connect", "WARN", r"(?P<code>connecting to address +)with family (?P<family>\d+) is neither"),
     ("connect", "WARN", r"socketPollConnect.*(?P<code>no POLLOUT events)"),
@@ -33,7 +33,7 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     ("network", "INFO", r"Using network (?P<code>\S.*)"),
     ("no-rdma-device", "", r"NET/IB ?: (?P<code>No device found)"),
     ("verbs-library", "", r"(?P<code>Failed to open libibverbs)\.so"),
-    ("no-interface", "WARN", r"(?P<code>[Nn]o socket interface found|No interface found|No usable (?:listening )?interface found|Could not find any .*interface)"),
+    ("no-interface", "WARN", r"(?P<code>[Nn]o (?:socket |usable (?:listening )?)?interface found|Could not find any .*interface)"),
     ("gpudirect", "INFO", r"GPU Direct RDMA (?P<code>Disabled|Enabled|\(\S+\) enabled) for (?:HCA|GPU) \d+ (?:'|/)(?P<nic>[A-Za-z]\w+)?"),
     # --- set-up that fails
     (
@@ -41,20 +41,23 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
         r"(?P<code>Duplicate GPU) detected : rank (?P<rank>\d+) and rank (?P<other>\d+) both on CUDA device (?P<bus>[0-9a-f]+)",
     ),
     ("truncated", "WARN", r"(?P<code>Message truncated) : received (?P<received>\d+) bytes instead of (?P<expected>\d+)"),
-    ("version-mismatch", "WARN", r"(?P<code>Mismatched NCCL version) detected : rank \d+ version (?P<first>\d+) rank \d+ version (?P<second>\d+)"),
+    (
+        "version-mismatch", "WARN",
+        r"(?P<code>Mismatched NCCL version) detected : rank \d+ version (?P<first>\d+) rank \d+ version (?P<second>\d+)",
+    ),
     ("collective-mismatch", "WARN", r"(?P<code>collective mismatch) error,? local size (?P<local>\d+) remote size (?P<remote>\d+)"),
     (
         "verbs-call", "WARN",
-        r"Call to (?P<code>ibv_\w+|mlx5dv_\w+) failed(?: with (?:error )?(?:(?P<errno>\d+) )?(?P<error>[A-Z][A-Za-z ]+?))?(?: errno \d+)?"
-        r"(?:$|[,(.;])(?:.*dev (?P<nic>[\w.-]+):(?P<port>\d+))?",
+        (r"Call to (?P<code>ibv_\w+|mlx5dv_\w+) failed(?: with (?:error )?(?:(?P<errno>\d+) )?(?P<error>[A-Z][A-Za-z ]+?))?(?: errno \d+)?"
+        r"(?:$|[,(.;])(?:.*dev (?P<nic>[\w.-]+):(?P<port>\d+))?"),
     ),
     ("open-device", "WARN", r"Unable to open device (?P<nic>[\w.-]+)"),
     ("verbs-call", "WARN", r"NET/IB.*?(?P<code>ibv_\w+)\(?\)? failed(?: with error (?P<error>[A-Z][A-Za-z ]+))?"),
     # --- echoes of something that was printed before
     (
         "echo", "WARN",
-        r"\[(?:Service thread|Proxy Service)|Socket recv failed while polling|Failed to execute operation \w+ from rank|"
-        r"(?P<code>socketProgress(?:Opt)?: abort called)",
+        (r"\[(?:Service thread|Proxy Service)|Socket recv failed while polling|Failed to execute operation \w+ from rank|"
+        r"(?P<code>socketProgress(?:Opt)?: abort called)"),
     ),
 )  # fmt: skip
 MESSAGES: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(

@@ -92,16 +92,19 @@ def parse_block(reader: Reader) -> Iterator[Record]:
             yield Relation(gpu, f"gpu:{value}", "same", reader.input, line)
         elif path.startswith(_SECTIONS) and value not in ("N/A", "[N/A]"):
             found = {"pci": pci, "section": section, "path": path, "value": value}
-            yield Observation(SOURCE, "field", reader.input, line, line, f"{key} : {value}", code=key, entity=gpu, attributes=found)
-    reasons = {f"reason_{name}": values[f"Clocks Event Reasons/{key}"][0] for name, key in _REASONS if f"Clocks Event Reasons/{key}" in values}
+            text = f"{key} : {value}"
+            yield Observation(SOURCE, "field", reader.input, line, line, text, code=key, entity=gpu, attributes=found)
+    reasons = {f"reason_{name}": values[path][0] for name, path in _REASONS if path in values}
     model = values.get("Product Name", values.get("product_name", ("", 0)))[0]
     yield from make_groups(SOURCE, reader.input, values, "", gpu, pci, {**reasons, **({"model": model} if model else {})})
-    yield Observation(SOURCE, "gpu_listed", reader.input, number, number, head.strip(), code=model, entity=gpu, attributes={"pci": pci, "model": model})
+    listed = {"pci": pci, "model": model}
+    yield Observation(SOURCE, "gpu_listed", reader.input, number, number, head.strip(), code=model, entity=gpu, attributes=listed)
 
 
 _REASONS = (
-    ("idle", "Idle"), ("power_cap", "SW Power Cap"), ("application", "Applications Clocks Setting"), ("hw", "HW Slowdown"),
-)
+    ("idle", "Clocks Event Reasons/Idle"), ("power_cap", "Clocks Event Reasons/SW Power Cap"),
+    ("application", "Clocks Event Reasons/Applications Clocks Setting"), ("hw", "Clocks Event Reasons/HW Slowdown"),
+)  # fmt: skip
 
 
 def _read_text(reader: Reader) -> Iterator[tuple[str, str, int]]:
@@ -151,5 +154,5 @@ def _read_xml(reader: Reader) -> Iterator[tuple[str, str, int]]:
                 return
             if parents and parents[-1] == match["tag"]:
                 parents.pop()
-        elif match and match["tag"] not in ("gpu",):
+        elif match and match["tag"] != "gpu":
             parents.append(match["tag"])

@@ -28,16 +28,29 @@ SIGNATURES = (r"\| NVIDIA-SMI \d", r"^GPU \d+: .*\(UUID: GPU-", r"^\s+Link \d+: 
 ANCHORS = (
     r"\| NVIDIA-SMI \d", r"Unable to determine the device handle for ", r"Failed to initialize NVML: ",
 )  # fmt: skip
-_COLUMN = r"(?:timestamp|index|count|name|gpu_name|uuid|gpu_uuid|serial|pstate|driver_version|persistence_mode|[a-z_]+(?:\.[a-z0-9_]+)+|[a-z]+_[a-z_.]+)(?: \[[^\]]+\])?"
+_COLUMN = (
+    r"(?:timestamp|index|count|name|gpu_name|uuid|gpu_uuid|serial|pstate|driver_version|persistence_mode|"
+    r"[a-z_]+(?:\.[a-z0-9_]+)+|[a-z]+_[a-z_.]+)(?: \[[^\]]+\])?"
+)
 HEADS = (
     r"^\|=+[+=]+=+\|\s*$", r"^GPU \d+: .*\(UUID: GPU-[0-9a-f-]+\)\s*$", rf"^{_COLUMN}(?:, {_COLUMN})+\s*$",
 )  # fmt: skip
 
-_BANNER = re.compile(r"\| NVIDIA-SMI (?P<tool>[\d.]+)\s+(?:Driver Version|KMD Version): (?P<driver>[\d.]+|N/A|ERR!)(?:\s+CUDA (?:Version|UMD Version): (?P<cuda>[\d.]+|N/A|ERR!))?")
+_BANNER = re.compile(
+    r"\| NVIDIA-SMI (?P<tool>[\d.]+)\s+(?:Driver Version|KMD Version): (?P<driver>[\d.]+|N/A|ERR!)"
+    r"(?:\s+CUDA (?:Version|UMD Version): (?P<cuda>[\d.]+|N/A|ERR!))?"
+)
 _HANDLE = re.compile(r"Unable to determine the device handle for (?:gpu|GPU) ?(?P<pci>[0-9A-Fa-f:.]{7,16}?): (?P<why>.+)$")
 _NVML = re.compile(r"Failed to initialize NVML: (?P<why>.+?)\.?$")
-_CARD = re.compile(r"^\|\s+(?P<index>\d+|N/A)\s+(?P<name>\S.*?)\s+(?:On|Off|N/A)?\s*\|\s+(?P<pci>[0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]|[0-9A-Fa-f]{4}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7])\s+(?:On|Off|N/A)\s*\|\s+(?P<ecc>\S+)\s*\|")
-_USE = re.compile(r"^\|\s*(?P<fan>\d+%|N/A|ERR!)\s+(?P<temp>\d+C|N/A|ERR!)\s+(?P<perf>P\d+|N/A|ERR!)\s+(?P<draw>\d+W|N/A|ERR!|\[?Unknown Error\]?|Unknow\S*)\s*/\s*(?P<limit>\d+W|N/A|ERR!)?\s*\|\s*(?P<used>\d+MiB|N/A)?\s*/\s*(?P<total>\d+MiB|N/A)?\s*\|\s*(?P<util>\d+%|N/A|ERR!)?")
+_CARD = re.compile(
+    r"^\|\s+(?P<index>\d+|N/A)\s+(?P<name>\S.*?)\s+(?:On|Off|N/A|ERR!)?\s*\|\s+"
+    r"(?P<pci>(?:[0-9A-Fa-f]{4}){1,2}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7])\s+(?:On|Off|N/A|ERR!)\s*\|\s+(?P<ecc>\S+)\s*\|"
+)
+_USE = re.compile(
+    r"^\|\s*(?P<fan>\d+%|N/A|ERR!)\s+(?P<temp>\d+C|N/A|ERR!)\s+(?P<perf>P\d+|N/A|ERR!)\s+"
+    r"(?P<draw>\d+W|N/A|ERR!|\[?Unknow[^/|]*)\s*/\s*(?P<limit>\d+W|N/A|ERR!)?\s*\|\s*"
+    r"(?:(?P<used>\d+MiB|N/A)?\s*/\s*(?P<total>\d+MiB|N/A)?|(?P<remark>GPU [^|]*?))\s*\|\s*(?P<util>\d+%|N/A|ERR!)?"
+)
 _LISTED = re.compile(r"^GPU (?P<index>\d+): (?P<name>.*) \(UUID: (?P<uuid>GPU-[0-9a-f-]+)\)\s*$")
 _LINK = re.compile(r"^\s+Link (?P<link>\d+): (?P<state><inactive>|[\d.]+ GB/s|N/A)\s*$")
 _NO_LINKS = re.compile(r"Unable to retrieve NVLink information as all links are inActive", re.I)
@@ -92,7 +105,8 @@ def _read_table(reader: Reader) -> Iterator[Record]:
             continue
         pci = normalise_pci(card["pci"]) or card["pci"]
         found = {**card.groupdict(), **{name: value for name, value in match.groupdict().items() if value}, "pci": pci}
-        broken = [name for name in ("fan", "temp", "perf", "draw", "ecc", "util") if "ERR!" in str(found.get(name)) or "Unknow" in str(found.get(name))]
+        cells = {name: str(found.get(name)) for name in ("fan", "temp", "perf", "draw", "ecc", "util")}
+        broken = [name for name, cell in cells.items() if "ERR!" in cell or "Unknow" in cell]
         found["broken"] = ",".join(broken)
         if not broken:
             del found["broken"]

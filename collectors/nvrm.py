@@ -59,7 +59,10 @@ _RM_OLD = re.compile(
     r"(?:, device minor number (?P<minor>\d+)|(?:\(\d+\))? for device bearing minor number (?P<minor2>\d+))?"
 )
 _FALLEN = re.compile(r"NVRM: GPU (?P<pci>[0-9a-fA-F:.]+): GPU has fallen off the bus")
-_PROBE = re.compile(r"nvidia(?:: probe of (?P<pci>[0-9a-f:.]+)| (?P<pci2>[0-9a-f:.]+): probe with driver nvidia) failed with error (?P<status>-?\d+)")
+_PROBE = re.compile(
+    r"nvidia(?:: probe of (?P<pci>[0-9a-f:.]+)| (?P<pci2>[0-9a-f:.]+): probe with driver nvidia) failed with error "
+    r"(?P<status>-?\d+)"
+)
 _ROUTINE = re.compile(r"NVRM: The NVIDIA probe routine (?P<what>was not called|failed) for (?P<count>\d+) device")
 _VERSION = re.compile(r"(?<![\d.])(\d{3}\.\d{1,3}(?:\.\d{1,2})?)(?![\d.]*\d)")
 _MOST_LINES = 8

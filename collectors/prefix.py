@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 
 from collectors.clock import parse_iso, parse_klog, parse_syslog
 from collectors.identity import normalise_node
@@ -161,6 +162,23 @@ _PREFIXES: tuple[tuple[re.Pattern[str], Callable[[Line, re.Match[str]], None]], 
 )
 
 
+_OPENINGS = (  # how a prefix's regex begins -> the characters with which a line has to begin; none: any
+    (r"\[?([IWEF])", "[IWEF"), (r"\[?", ""), (r"\[", "["), (r"\(", "("), (r"(?:<\d{1,3}>)?\[", "<["), (r"(\d{", "0123456789"),
+    (r"(kernel)", "k"), (r"(?:kern|user|daemon|syslog) ", "kuds"),
+)  # fmt: skip
+
+
+@cache
+def _prefixes_at(character: str) -> tuple[tuple[Callable[[str], re.Match[str] | None], Callable[[Line, re.Match[str]], None]], ...]:
+    """Return, in order, the prefixes that a line which begins with this character may have."""
+    found = []
+    for pattern, handle in _PREFIXES:
+        openings = next((characters for start, characters in _OPENINGS if pattern.pattern.startswith(start)), "")
+        if not openings or character in openings:
+            found.append((pattern.match, handle))
+    return tuple(found)
+
+
 def peel(input_name: str, number: int, raw: str) -> Line:
     """Return the line with its prefixes taken off and read.
 
@@ -178,8 +196,8 @@ def peel(input_name: str, number: int, raw: str) -> Line:
         text = _ANSI.sub("", text)
     line = Line(input_name, number, raw)
     for _ in range(6):
-        for pattern, handle in _PREFIXES:
-            match = pattern.match(text)
+        for find, handle in _prefixes_at(text[:1]):
+            match = find(text)
             if match and match.end():
                 handle(line, match)
                 text = text[match.end() :]

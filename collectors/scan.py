@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Protocol
@@ -63,25 +63,25 @@ def _is_caseless(regex: str) -> bool:
     return flags is not None and "i" in flags[1]
 
 
-def _expressions(pattern: Pattern) -> list[tuple[str, bool]]:
+def _expressions(pattern: Pattern, *, by_literal: bool = False) -> list[tuple[str, bool]]:
     """Return what the automaton looks for: (regex, caseless) for each alternative."""
-    if pattern.anchor is not None:
+    if pattern.anchor is not None and not by_literal:
         return [(_strip_names(pattern.anchor), _is_caseless(pattern.anchor))]
     caseless = _is_caseless(pattern.regex)
     rarity = partial(estimate_rate, caseless=caseless)
     literals = choose_literals(pattern.regex, rarity)
     usable = literals is not None and all(text.isascii() or not caseless for text in literals)
     rare = literals is not None and sum(rarity(text) for text in literals) < _COMMON
-    if literals and usable and (rare or _LOOKS_AROUND.search(pattern.regex)):
+    if literals and usable and (rare or by_literal or _LOOKS_AROUND.search(pattern.regex)):
         return [(_SPECIAL.sub(r"\\\g<0>", text), caseless) for text in literals]
     return [(_loosen(_trim(_strip_names(pattern.regex))), caseless)]
 
 
-def _gather(patterns: Sequence[Pattern]) -> dict[tuple[str, bool], list[int]]:
-    """Return each expression once, with the patterns it is a candidate for."""
+def _gather(patterns: Sequence[Pattern], by_literal: Collection[int] = ()) -> dict[tuple[str, bool], list[int]]:
+    """Return each expression once, with the patterns it is a candidate for; some of them by a literal at any price."""
     gathered: dict[tuple[str, bool], list[int]] = {}
     for index, pattern in enumerate(patterns):
-        for expression in dict.fromkeys(_expressions(pattern)):
+        for expression in dict.fromkeys(_expressions(pattern, by_literal=index in by_literal)):
             gathered.setdefault(expression, []).append(index)
     return gathered
 
@@ -108,6 +108,30 @@ def _trim(regex: str) -> str:
     return regex if re.search(rest, "") else rest  # what is left must not be found everywhere
 
 
+def _compile(expressions: Collection[tuple[str, bool]]) -> Any:
+    """Return the Hyperscan database of these expressions, numbered in their order."""
+    import hyperscan
+
+    database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+    database.compile(
+        expressions=[regex.encode() for regex, _ in expressions],
+        ids=list(range(len(expressions))),
+        elements=len(expressions),
+        flags=[hyperscan.HS_FLAG_MULTILINE | (hyperscan.HS_FLAG_CASELESS if caseless else 0) for _, caseless in expressions],
+    )
+    return database
+
+
+def _is_taken(expression: tuple[str, bool]) -> bool:
+    import hyperscan
+
+    try:
+        _compile([expression])
+    except hyperscan.error:
+        return False
+    return True
+
+
 class HyperscanEngine:
     """Hyperscan (Vectorscan) in block mode. A database is compiled once and may be kept as bytes (`dump`)."""
 
@@ -124,15 +148,15 @@ class HyperscanEngine:
             self._dump = blob
             return
         gathered = _gather(patterns)
+        try:
+            self._database = _compile(gathered)
+        except hyperscan.error:  # some pattern has what it does not take, such as an end inside: a literal stands in for it
+            refused = frozenset(
+                index for expression, members in gathered.items() if not _is_taken(expression) for index in members
+            )
+            gathered = _gather(patterns, refused)
+            self._database = _compile(gathered)
         self._members = list(gathered.values())
-        flags = [
-            hyperscan.HS_FLAG_MULTILINE | (hyperscan.HS_FLAG_CASELESS if caseless else 0) for _, caseless in gathered
-        ]
-        expressions = [regex.encode() for regex, _ in gathered]
-        self._database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-        self._database.compile(
-            expressions=expressions, ids=list(range(len(expressions))), elements=len(expressions), flags=flags
-        )
         self._dump = json.dumps(self._members).encode() + b"\n" + bytes(hyperscan.dumpb(self._database))
 
     def dump(self) -> bytes:
@@ -206,12 +230,28 @@ def choose_engine(patterns: Sequence[Pattern], blob: bytes | None = None) -> Hyp
         return Re2Engine(patterns)
 
 
+def find_engine_version() -> str:
+    """Return which Hyperscan there is, "" when there is none: a compiled database belongs to its version."""
+    try:
+        import hyperscan
+    except ImportError:
+        return ""
+    return str(getattr(hyperscan, "__version__", "?"))
+
+
 class Scanner:
     """Finds the lines of a block that matter, with the captures of each pattern."""
 
-    def __init__(self, patterns: Sequence[Pattern], engine: Engine | None = None) -> None:
+    def __init__(
+        self,
+        patterns: Sequence[Pattern],
+        engine: Engine | None = None,
+        *,
+        choose: Callable[[Sequence[Pattern]], Engine] = choose_engine,
+    ) -> None:
         self.patterns = tuple(patterns)
-        self.engine = engine if engine is not None else choose_engine(self.patterns)
+        self.engine = engine if engine is not None else choose(self.patterns)
+        self._choose = choose
         self._decided: list[Any] = [None] * len(self.patterns)  # what decides: (search, captures anything), once needed
         self._finders: dict[int, Any] = {}  # what finds a pattern's places in a long line, once needed
 
@@ -298,7 +338,7 @@ class Scanner:
             index for index, pattern in enumerate(self.patterns) if not pattern.routine and index not in self.shapes
         ]
         quiet = [self.patterns[index] for index in places]
-        return (Re2Engine(quiet) if isinstance(self.engine, Re2Engine) else choose_engine(quiet)), places
+        return (Re2Engine(quiet) if isinstance(self.engine, Re2Engine) else self._choose(quiet)), places
 
     def _decide(self, index: int) -> tuple[Any, bool]:
         """Return the search that decides on a candidate of a pattern, None when the engine's word is enough."""

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from collectors.block import Reader
 from collectors.clock import parse_epoch, parse_iso
-from collectors.observation import Observation, Record, Sample
+from collectors.observation import Observation, Record, Relation, Sample
 
 SOURCE = "series"
 LAYERS = ("application",)
@@ -41,6 +41,7 @@ def parse_block(reader: Reader) -> Iterator[Record]:
     names = [re.sub(r"\W+", "_", cell).strip("_").lower() for cell in headings]
     if len(names) < 2 or any("[" in cell for cell in headings):  # nvidia-smi's tables carry units and have their own reader
         return
+    related: set[tuple[str, str]] = set()
     for _ in range(MOST_ROWS):
         text = reader.peek()
         cells = _cells(text) if text else []
@@ -55,7 +56,10 @@ def parse_block(reader: Reader) -> Iterator[Record]:
         node = row.get("node") or row.get("hostname") or row.get("host") or reader.node
         entity = f"rank:{row['rank']}" if row.get("rank") else f"gpu:{row['gpu']}" if row.get("gpu") else ""
         values = {name: value for name, value in row.items() if name not in _TIMES | _LABELS and _VALUE.fullmatch(value)}
-        if "rank" in row and values:
+        if row.get("rank") and row.get("gpu") and (row["rank"], row["gpu"]) not in related:
+            related.add((row["rank"], row["gpu"]))
+            yield Relation(f"rank:{row['rank']}", f"gpu:{row['gpu']}", "on", reader.input, number, node)
+        if row.get("rank") and values:
             yield Observation(
                 "training", "step", reader.input, number, number, text, time=time, node=node, entity=entity,
                 attributes={**labels, **values},

@@ -21,9 +21,13 @@ from collectors.prefix import peel
 
 SOURCE = "stack"
 LAYERS = ("application", "node")
-SIGNATURES = (r"^Thread \S+ \((?:idle|active|active\+gil)\)", r"^(?:Current t|T)hread 0x[0-9a-f]+ .*\(most recent call first\)", r"^#\d+ +0x[0-9a-f]+ in ")
+SIGNATURES = (
+    r"^Thread \S+ \((?:idle|active|active\+gil)\)", r"^(?:Current t|T)hread 0x[0-9a-f]+ .*\(most recent call first\)",
+    r"^#\d+ +0x[0-9a-f]+ in ",
+)
 HEADS = (
-    r"^(?:Process \d+: \S|Thread \S+ \((?:idle|active|active\+gil)\))", r"^(?:Current thread|Thread) 0x[0-9a-f]+ .*\(most recent call first\):",
+    r"^(?:Process \d+: \S|Thread \S+ \((?:idle|active|active\+gil)\))",
+    r"^(?:Current thread|Thread) 0x[0-9a-f]+ .*\(most recent call first\):",
     r"^Thread \d+ \(.*LWP \d+.*\):", r"INFO: task .{1,60}:\d+ blocked (?:in I/O wait )?for more than \d+ seconds",
 )  # fmt: skip
 MOST_FRAMES = 80
@@ -40,9 +44,12 @@ _FRAMES = (
 )
 _LOCALS = re.compile(r"^\s+(?:Arguments|Locals):|^\s{8,}\w+: ")
 _HUNG = re.compile(r"INFO: task (?P<process>.{1,60}):(?P<pid>\d+) blocked (?:in I/O wait )?for more than (?P<seconds>\d+) seconds")
-_SYMBOL = re.compile(r"^(?:\[<[0-9a-f]+>\] ?)?(?P<unsure>\? )?(?P<function>[\w.]+)\+0x[0-9a-f]+/0x[0-9a-f]+(?: \[(?P<module>[\w-]+)(?: [0-9a-f]+)?\])?")
+_SYMBOL = re.compile(
+    r"^(?:\[<[0-9a-f]+>\] ?)?(?P<unsure>\? )?(?P<function>[\w.]+)\+0x[0-9a-f]+/0x[0-9a-f]+(?: \[(?P<module>[\w-]+)(?: [0-9a-f]+)?\])?"
+)
 _BETWEEN = re.compile(
-    r"^(?:\"echo 0 >|(?:Not t|T)ainted|Workqueue:|task:|Call Trace|</?(?:TASK|IRQ|NMI)>|RIP:|R[A-Z0-9]{2}:|ORIG_RAX|Code:|Future hung task|[\w/:.-]+ +D )"
+    r"^(?:\"echo 0 >|(?:Not t|T)ainted|Workqueue:|task:|Call Trace|</?(?:TASK|IRQ|NMI)>|"
+    r"RIP:|R[A-Z0-9]{2}:|ORIG_RAX|Code:|Future hung task|[\w/:.-]+ +D )"
 )
 
 
@@ -50,11 +57,11 @@ def parse_block(reader: Reader) -> Iterator[Record]:
     """Yield `stack` observations, code python, native or kernel."""
     if not _HEAD.search(reader.peek() or ""):
         return
-    text = reader.peek() or ""
-    if _HUNG.search(text):
+    head = reader.peek() or ""
+    if _HUNG.search(head):
         yield from _read_hung_task(reader)
         return
-    process = _PROCESS.match(text)
+    process = _PROCESS.match(head)
     pid = process["pid"] if process else ""
     if process:
         reader.next()

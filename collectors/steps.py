@@ -26,8 +26,10 @@ SIGNATURES = (
     r"^:::MLLOG ", r"^\s*Num (?:examples|Epochs) = ", r"\beta: .*\bloss: ", r"train_inner \| ",
 )  # fmt: skip
 ANCHORS = (
-    r"elapsed time per iteration \(ms\):", r"^(?:.*\])?\{'(?:train_)?loss': ", r"'step_time': ", r"\bdata_time: ?\d", r"\bData:? +\(?\d+\.\d+s? ?\(",
-    r"\bData:? +\d+\.\d+", r"\bdata: \d+\.\d+ ", r"OVERFLOW! Rank", r"Gradient overflow\. +Skipping step", r"gradient overflow detected, ignoring gradient",
+    r"elapsed time per iteration \(ms\):", r"^(?:.*\])?\{'(?:train_)?loss': ", r"'step_time': ", r"\bdata_time: ?\d",
+    r"\bData:? +\(?\d+\.\d+s? ?\(",
+    r"\bData:? +\d+\.\d+", r"\bdata: \d+\.\d+ ", r"OVERFLOW! Rank", r"Gradient overflow\. +Skipping step",
+    r"gradient overflow detected, ignoring gradient",
     r"MnRtt/Rnk: ", r"\"train_step_time\": ", r"\"train_wall\": ", r"CurrSamplesPerSec=", r"train_step_timing in s=",
 )  # fmt: skip
 
@@ -61,7 +63,10 @@ _FIELDS: tuple[tuple[str, re.Pattern[str], float | None], ...] = tuple(
     )
 )
 _SCALES = (
-    re.compile(rf"OVERFLOW! Rank (?P<rank>\d+) Skipping step\. Attempted loss scale: (?P<scale>{_NUMBER}), (?:reducing to (?P<next>{_NUMBER})|but hysteresis)"),
+    re.compile(
+        rf"OVERFLOW! Rank (?P<rank>\d+) Skipping step\. Attempted loss scale: (?P<scale>{_NUMBER}), "
+        rf"(?:reducing to (?P<next>{_NUMBER})|but hysteresis)"
+    ),
     re.compile(rf"Gradient overflow\. +Skipping step, (?:loss scaler \S+ )?reducing loss scale to (?P<next>{_NUMBER})"),
     re.compile(rf"gradient overflow detected, ignoring gradient, setting loss scale to: (?P<next>{_NUMBER})"),
 )

@@ -20,19 +20,30 @@ from collectors.prefix import Line
 
 SOURCE = "storage"
 LAYERS = ("storage",)
-SIGNATURES = (r"juicefs\[\d+\] <[A-Z]+>: ", r"^(?:osc|mdc|mgc)\.\S+\.(?:state|import)=", r"\bHEALTH_(?:OK|WARN|ERR)\b", r"cluster \[(?:INF|WRN|ERR)\]")
+SIGNATURES = (
+    r"juicefs\[\d+\] <[A-Z]+>: ",
+    r"^(?:osc|mdc|mgc)\.\S+\.(?:state|import)=", r"\bHEALTH_(?:OK|WARN|ERR)\b", r"cluster \[(?:INF|WRN|ERR)\]",
+)  # fmt: skip
 HEADS = (r"^(?:osc|mdc|mgc)\.\S+\.(?:state|import)=",)
-ANCHORS = (r"juicefs\[\d+\] <(?:WARNING|ERROR|FATAL|INFO)>: ", r"\bHEALTH_(?:WARN|ERR)\b", r"\d slow (?:ops|requests)", r"requests are blocked > \d")
+ANCHORS = (
+    r"juicefs\[\d+\] <(?:WARNING|ERROR|FATAL|INFO)>: ",
+    r"\bHEALTH_(?:WARN|ERR)\b", r"\d slow (?:ops|requests)", r"requests are blocked > \d",
+)  # fmt: skip
 
 _HEAD = re.compile("|".join(HEADS))
-_TARGET = re.compile(r"^(?:osc|mdc|mgc)\.(?P<target>(?P<filesystem>[\w-]+?)-(?:OST|MDT)[0-9a-f]{4}|MGC\S*?)(?:-(?:osc|mdc)-\S+?)?\.(?:state|import)=")
+_TARGET = re.compile(
+    r"^(?:osc|mdc|mgc)\.(?P<target>(?P<filesystem>[\w-]+?)-(?:OST|MDT)[0-9a-f]{4}|MGC\S*?)(?:-(?:osc|mdc)-\S+?)?\.(?:state|import)="
+)
 _STATE = re.compile(r"^\s*(?:current_)?state: \"?(?P<state>[A-Z_]+)")
 _HISTORY = re.compile(r"^\s*- \[ ?(?P<time>\d+), \"?(?P<state>[A-Z_]+)")
 _JUICEFS = re.compile(r"juicefs\[(?P<pid>\d+)\] <(?P<level>[A-Z]+)>: (?P<message>.*)$")
 _TRY = re.compile(r"\(try (?P<try>\d+)\)")
 _SECONDS = re.compile(r"(?:OK|error|EIO|Input/output error)? ?<(?P<seconds>\d+\.\d+)>")
 _REQUEST = re.compile(r"slow request: (?P<method>[A-Z]+) .*?, (?:err: )?(?P<seconds>\d+\.\d+)s\)")
-_SLOW = re.compile(r"(?P<count>\d+) (?:slow (?:ops|requests)|requests are blocked)(?:,? oldest(?: one)? blocked for (?:> )?(?P<seconds>\d+)|.*?> (?P<least>\d+) sec)?")
+_SLOW = re.compile(
+    r"(?P<count>\d+) (?:slow (?:ops|requests)|requests are blocked)"
+    r"(?:,? oldest(?: one)? blocked for (?:> )?(?P<seconds>\d+)|.*?> (?P<least>\d+) sec)?"
+)
 
 
 def parse_line(line: Line) -> Iterator[Record]:
@@ -64,7 +75,7 @@ def _read_juicefs(message: str) -> tuple[str, dict[str, str]] | None:
         return "slow-operation", {"operation": operation, **({"seconds": match["seconds"]} if match else {})}
     match = _TRY.search(message)
     if match:
-        return "retry", {"try": match["try"], "request": message.split()[0] if message.split() else ""}
+        return "retry", {"try": match["try"], "request": message.split(None, 1)[0]}
     if re.search(r"^(?:flush|write) .* timeout after waited", message):
         return "flush-timeout", {}
     return None

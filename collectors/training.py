@@ -54,10 +54,16 @@ _EXCEPTION = re.compile(
     r"(?:^|[\] :])(?P<code>(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt))(?:: (?P<message>.*))?$"
 )
 _JOINED = re.compile(r"after (?P<seconds>\d+) seconds waiting for clients\. (?P<joined>\d+)/(?P<expected>\d+) clients joined")
-_CLIENT = re.compile(r"client socket has (?P<code>timed out|failed)\b.*?to (?:connect to )?(?:any (?:network )?address of )?[(\[](?P<peer>[\w.:-]+?)(?:\]:|, )(?P<port>\d+)")
-_TASK = re.compile(r"error: (?P<host>[\w.-]+): tasks? (?P<tasks>[\d,-]+): (?P<what>Exited with exit code (?P<status>\d+)|Killed|Aborted|Segmentation fault|Bus error)")
+_CLIENT = re.compile(
+    r"client socket has (?P<code>timed out|failed)\b(?: to connect to any (?:network )?address of |.*? connect to )"
+    r"[(\[](?P<peer>[\w.:-]+?)(?:\]:|, )(?P<port>\d+)"
+)
+_TASK = re.compile(
+    r"error: (?P<host>[\w.-]+): tasks? (?P<tasks>[\d,-]+): "
+    r"(?P<what>Exited with exit code (?P<status>\d+)|Killed|Aborted|Segmentation fault|Bus error)"
+)
 _SIGNALS = {"Killed": "-9", "Aborted": "-6", "Segmentation fault": "-11", "Bus error": "-7"}
-_FIELD = re.compile(r"(?P<name>time|host|rank|exitcode|error_file|traceback) +: (?P<value>.*)$")
+_FIELD = re.compile(r"(?P<name>time|host|rank|exitcode|error_file|traceback) *: (?P<value>.*)$")
 
 
 def parse_line(line: Line) -> Iterator[Record]:
@@ -80,7 +86,7 @@ def parse_line(line: Line) -> Iterator[Record]:
     if joined:
         yield _observe(line, "rendezvous", "clients-missing", joined.groupdict())
     client = _CLIENT.search(line.text)
-    if client:
+    if client and (client["code"] == "timed out" or "any " in client[0]):  # one address of several refused is no failure
         attributes = {"peer": client["peer"], "peer_host": normalise_node(client["peer"]), "port": client["port"]}
         yield _observe(line, "rendezvous", client["code"].replace(" ", "-"), attributes)
     exception = _EXCEPTION.search(line.text)

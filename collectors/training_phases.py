@@ -21,18 +21,59 @@ from collectors.prefix import Line
 
 SOURCE = "training"
 LAYERS: tuple[str, ...] = ()
-_PHASES: tuple[tuple[str, str, str], ...] = (
-    # (phase, begin | end | part, regex)
-    ("checkpoint", "end", r"[Ss]uccessfully saved checkpoint|[Cc]heckpoint (?:was |has been )?saved\b(?! to .*[._-]\d+_)|\bsaved checkpoint\b|\[Torch\] Saved |[Ss]aving (?:took|finished)|[Ff]inished saving"),
-    ("checkpoint", "part", r"checkpoint of size .* saved to|Configuration saved in |Model weights saved in |(?:chunk|shard) .* saved"),
-    ("checkpoint", "begin", r"(?:[Ss]aving|[Ss]tart(?:ing)? to save|[Ss]tart saving|[Bb]egin(?:ning)? to save) (?:the |a |full |sharded |model |state |dist(?:ributed)? |async )*(?:checkpoint|ckpt|state[_ ]dict|model|weights)\b|\[Torch\] Saving |[Rr]etrieving full model state dict|[Gg]athering (?:full )?state[_ ]dict"),
-    ("evaluation", "begin", r"\*+ ?Running (?:Evaluation|Prediction|evaluation|Test) ?\*+|^(?:.*\] ?)?(?:Running|Starting|Start|Begin) (?:evaluation|validation|eval)\b|Evaluating:? .*\b0%\||[Vv]alidation sanity check|Generating (?:samples|predictions)"),
-    ("evaluation", "end", r"(?:[Ee]valuation|[Vv]alidation) (?:finished|done|took|complete)"),
-    ("data preparation", "begin", r"Running tokenizer on (?:the )?\w*|[Tt]okeniz(?:ing|e) (?:the )?(?:\w+ )?(?:data|dataset|split|corpus|prompts|text)|Generating \w+ split: |> building .*index|[Bb]uilding (?:the )?(?:dataset|index|indices|sample|shuffle|doc-idx)|^Map(?: \(num_proc=\d+\))?:\s+\d+%|^(?:Pre-?)?[Pp]rocessing (?:the )?dataset|Filter(?:ing)?(?: \(num_proc=\d+\))?:\s+\d+%"),
-    ("compilation", "begin", r"Compiling (?:the )?(?:model|graph|kernels?)|torch\.compile(?:d)? .*(?:start|compil)|> compiling dataset index builder|> compiling and loading fused kernels|Building extension module |Capturing (?:CUDA|cudagraph)|[Aa]utotun(?:e|ing) "),
+_SAVING = r"(?:[Ss]aving|[Ss]tart(?:ing)? to save|[Ss]tart saving|[Bb]egin(?:ning)? to save)"
+_KINDS = r"(?:the |a |full |sharded |model |state |dist(?:ributed)? |async )*"
+_PHASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (  # phase, its edge, what marks it; the first that matches counts
+    (
+        "checkpoint", "end",
+        (
+            r"[Ss]uccessfully saved checkpoint", r"[Cc]heckpoint (?:was |has been )?saved\b(?! to .*[._-]\d+_)", r"\bsaved checkpoint\b",
+            r"\[Torch\] Saved ", r"[Ss]aving (?:took|finished)", r"[Ff]inished saving",
+        ),
+    ),
+    (
+        "checkpoint", "part",
+        (
+            r"checkpoint of size .* saved to", r"Configuration saved in ", r"Model weights saved in ", r"(?:chunk|shard) .* saved",
+        ),
+    ),
+    (
+        "checkpoint", "begin",
+        (
+            rf"{_SAVING} {_KINDS}(?:checkpoint|ckpt|state[_ ]dict|model|weights)\b", r"\[Torch\] Saving ",
+            r"[Rr]etrieving full model state dict", r"[Gg]athering (?:full )?state[_ ]dict",
+        ),
+    ),
+    (
+        "evaluation", "begin",
+        (
+            r"\*+ ?Running (?:Evaluation|Prediction|evaluation|Test) ?\*+", r"[Vv]alidation sanity check",
+            r"^(?:.*\] ?)?(?:Running|Starting|Start|Begin) (?:evaluation|validation|eval)\b", r"Evaluating:? .*\b0%\|",
+            r"Generating (?:samples|predictions)",
+        ),
+    ),
+    ("evaluation", "end", (r"(?:[Ee]valuation|[Vv]alidation) (?:finished|done|took|complete)",)),
+    (
+        "data preparation", "begin",
+        (
+            r"Running tokenizer on (?:the )?\w*", r"Generating \w+ split: ", r"> building .*index",
+            r"[Tt]okeniz(?:ing|e) (?:the )?(?:\w+ )?(?:data|dataset|split|corpus|prompts|text)",
+            r"[Bb]uilding (?:the )?(?:dataset|index|indices|sample|shuffle|doc-idx)", r"^Map(?: \(num_proc=\d+\))?:\s+\d+%",
+            r"^(?:Pre-?)?[Pp]rocessing (?:the )?dataset", r"Filter(?:ing)?(?: \(num_proc=\d+\))?:\s+\d+%",
+        ),
+    ),
+    (
+        "compilation", "begin",
+        (
+            r"Compiling (?:the )?(?:model|graph|kernels?)", r"torch\.compile(?:d)? .*(?:start|compil)",
+            r"> compiling dataset index builder",
+            r"> compiling and loading fused kernels", r"Building extension module ",
+            r"Capturing (?:CUDA|cudagraph)", r"[Aa]utotun(?:e|ing) ",
+        ),
+    ),
 )  # fmt: skip
-_COMPILED = tuple((phase, edge, re.compile(regex)) for phase, edge, regex in _PHASES)
-ANCHORS = tuple(regex for _, _, regex in _PHASES)
+_COMPILED = tuple((phase, edge, re.compile("|".join(marks))) for phase, edge, marks in _PHASES)
+ANCHORS = tuple(mark.replace(r"(?! to .*[._-]\d+_)", "") for _, _, marks in _PHASES for mark in marks)
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?")
 
 

@@ -25,7 +25,9 @@ ANCHORS = (
 )  # fmt: skip
 _STAMP = re.compile(r"(?:INFO|WARNING) (\d\d)-(\d\d) (\d\d:\d\d:\d\d)")
 _START = re.compile(r"Initializing an? (?:V\d )?LLM engine|Starting to load model |Load weight begin\.")
-_SECONDS = re.compile(r"(?:Loading (?:model )?weights|Model loading) took (?:[\d.]+ (?:GiB|GB)(?: memory)? and )?(\d+(?:\.\d+)?) (?:s|sec|seconds)\b")
+_SECONDS = re.compile(
+    r"(?:Loading (?:model )?weights|Model loading) took (?:[\d.]+ (?:GiB|GB)(?: memory)? and )?(\d+(?:\.\d+)?) (?:s|sec|seconds)\b"
+)
 _SIZE = re.compile(r"took (\d+(?:\.\d+)?) (?:GiB|GB)\b")
 
 

@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from casebase.library import Library, load_cases
+from collectors import scan
 from collectors.ingest import Input, Intake, read_inputs
 from collectors.registry import UNEXPLAINED, Registry
-from collectors.scan import Engine, Scanner
+from collectors.scan import (
+    Engine,
+    HyperscanEngine,
+    Pattern,
+    Re2Engine,
+    Scanner,
+    choose_engine,
+    find_engine_version,
+)
 from collectors.store import InputRow, Store
+from diagnosis import cache
 from diagnosis.analyses import derive_all
 from diagnosis.facts import Facts, add_queries, load_facts
 from diagnosis.graph import build_graph
@@ -32,11 +43,26 @@ class Knowledge:
     priors: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
-    def build(cls, rulebook: Rulebook, library: Library | None = None, *, engine: Engine | None = None) -> Knowledge:
-        """Join rules, cases and collectors; compiles the scan unless an engine is given."""
+    def build(
+        cls, rulebook: Rulebook, library: Library | None = None, *, engine: Engine | None = None, cached: bool = False
+    ) -> Knowledge:
+        """Join rules, cases and collectors; compiles the scan unless an engine is given or, with `cached`, kept."""
         registry = Registry()
         patterns = [*registry.patterns(), *rulebook.patterns, UNEXPLAINED]
-        return cls(rulebook, library if library is not None else load_cases(), registry, Scanner(patterns, engine))
+        scanner = Scanner(patterns, engine, choose=_choose_kept if cached else choose_engine)
+        return cls(rulebook, library if library is not None else load_cases(), registry, scanner)
+
+
+def _choose_kept(patterns: Sequence[Pattern]) -> HyperscanEngine | Re2Engine:
+    """Return an engine for these patterns, from the cache when it was compiled before by the same program."""
+    code = Path(scan.__file__).parent
+    parts = [(code / name).read_bytes() for name in ("scan.py", "literals.py", "ordinary.txt")]
+    key = cache.make_key([find_engine_version().encode(), repr(patterns).encode(), *parts])
+    blob = cache.load("scan", key)
+    engine = choose_engine(patterns, blob)
+    if isinstance(engine, HyperscanEngine) and engine.dump() is not blob:
+        cache.keep("scan", key, engine.dump())
+    return engine
 
 
 def triage(
@@ -136,7 +162,7 @@ def _inputs(intakes: Sequence[Intake]) -> list[InputPart]:
         )
         for one in intakes
     ]
-    return sorted(parts, key=lambda part: part.input)
+    return sorted(parts, key=lambda part: (part.input, part.model_dump_json()))
 
 
 def _kept_inputs(store: Store, facts: Facts, batches: Sequence[str] | None, *, whole: bool) -> list[InputPart]:

@@ -85,13 +85,13 @@ def _is_address(name: str) -> bool:
     return bool(re.fullmatch(r"\d+\.\d+\.\d+\.\d+|[0-9a-f]*:[0-9a-f:.]+(?:%\w+)?", name))
 
 
-def _plainness(name: str) -> tuple[int, str]:
+def _plainness(name: str) -> tuple[int, bool, str]:
     """PCI addresses first, then UUIDs, then indices: the order in which an engineer trusts them. For a NIC, its names first."""
     tail = name.rpartition("/")[2].partition(":")[2] if "/" not in name else name.rpartition("/")[2]
     if name.startswith(("nic:", "link:")):
-        numbered = tail.startswith("ib-") or tail[:4].isalnum() and tail.count(":") >= 2
-        return (2 if numbered else 0 if re.match(r"(?:mlx\d|bnxt_re|irdma|efa|hfi|rocep|ibp)", tail) else 1, name)
-    return (0 if tail.count(":") >= 2 else 1 if tail.startswith("GPU-") else 2, name)
+        numbered = tail.startswith("ib-") or (tail[:4].isalnum() and tail.count(":") >= 2)
+        return (2 if numbered else 0 if re.match(r"(?:mlx\d|bnxt_re|irdma|efa|hfi|rocep|ibp)", tail) else 1, False, name)
+    return (0 if tail.count(":") >= 2 else 1 if tail.startswith("GPU-") else 2, "/" not in name, name)
 
 
 def kind_of(entity: str) -> str:

@@ -32,8 +32,9 @@ def build_graph(facts: Facts, extra: Iterable[str] = ()) -> nx.DiGraph:
     for entity in extra:
         _add(graph, entity, node_of(entity))
     ranks = sorted(name for name in graph if kind_of(name) == "rank")
-    jobs = sorted(name for name in graph if kind_of(name) == "job") or ([JOB] if ranks else [])
-    for job in jobs[:1]:
+    jobs = sorted(name for name in graph if kind_of(name) == "job")
+    # what happens to the job as a whole is on JOB; other jobs of the inputs (a nightly one, say) have nothing to do with its ranks
+    for job in [JOB] if JOB in graph or (ranks and not jobs) else jobs[:1]:
         for rank in ranks:
             graph.add_edge(job, rank)
     return graph
@@ -92,10 +93,21 @@ def find_path(graph: nx.DiGraph, upper: str, lower: str, *, by_way_of: Iterable[
         )
     if upper in graph and lower in graph:
         if nx.has_path(graph, upper, lower):
-            return [str(name) for name in nx.shortest_path(graph, upper, lower)]
+            return _with_hosts(str(name) for name in nx.shortest_path(graph, upper, lower))
         both_ways = graph.to_undirected(as_view=True)
         if nx.has_path(both_ways, upper, lower):
-            return [str(name) for name in nx.shortest_path(both_ways, upper, lower)]
+            return _with_hosts(str(name) for name in nx.shortest_path(both_ways, upper, lower))
     host = node_of(lower)
     middle = [f"node:{host}"] if host and lower != f"node:{host}" else []
     return [upper, *(name for name in (*stops, *middle) if name not in (upper, lower)), lower]
+
+
+def _with_hosts(path: Iterable[str]) -> list[str]:
+    """Name the host before the first of its devices on a way."""
+    found: list[str] = []
+    for name in path:
+        host = f"node:{node_of(name)}" if node_of(name) else ""
+        if host and name != host and found and host not in found and not node_of(found[-1]):
+            found.append(host)
+        found.append(name)
+    return list(dict.fromkeys(found))

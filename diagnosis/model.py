@@ -111,7 +111,7 @@ class Hypothesis:
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class InputPart(_Part):
@@ -247,4 +247,4 @@ class Report(_Part):
     next_checks: list[NextCheck]
     unexplained: list[UnexplainedPart]
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, defer_build=True)

@@ -75,7 +75,7 @@ def _differ(timeouts: Sequence[Observation]) -> Iterator[tuple[Observation, list
 
 
 def _absent(timeouts: Sequence[Observation], facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
-    sizes = [int(size) for one in facts.by_kind.get("init", ()) if (size := one.attributes.get("ranks", "")).isdigit()]
+    sizes = [int(ranks) for one in facts.by_kind.get("init", ()) if (ranks := one.attributes.get("ranks", "")).isdigit()]
     said = {one.attributes["rank"] for one in timeouts if one.attributes.get("rank", "").isdigit()}
     said |= {one.attributes["rank"] for one in facts.by_kind.get("progress", ()) if one.attributes.get("rank", "").isdigit()}
     size = max(sizes, default=0)

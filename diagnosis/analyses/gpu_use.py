@@ -1,7 +1,7 @@
 """How busy each GPU is, whatever told it: DCGM, other exporters, nvidia-smi's table, `-q` or CSV.
 
 Derives one `gpu-use` observation for each GPU of an input with `utilization` (percent, the median of a series), and where known
-`memory_mib` and `sm_active` (0 to 1).
+`memory_mib`, `memory_share` and `sm_active` (0 to 1).
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ _METRICS = {
     "DCGM_FI_PROF_GR_ENGINE_ACTIVE": ("engine_active", 1.0),
     "DCGM_FI_PROF_SM_ACTIVE": ("sm_active", 1.0),
     "DCGM_FI_DEV_FB_USED": ("memory_mib", 1.0),
+    "DCGM_FI_DEV_FB_FREE": ("memory_free_mib", 1.0),
     "dcgm_fb_used": ("memory_mib", 1.0),
     "nvidia_smi_memory_used_bytes": ("memory_mib", 1.0 / 2**20),
 }
@@ -56,6 +57,9 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
             names["utilization"] = 100.0 * names["engine_active"]
         if "utilization" not in names:
             continue
+        total = names.get("memory_total_mib") or names.get("memory_mib", 0.0) + names.get("memory_free_mib", 0.0)
+        if "memory_mib" in names and total > names["memory_mib"]:
+            names["memory_share"] = names["memory_mib"] / total
         name = "utilization" if "utilization" in cited[key] else "engine_active"
         lines = [cited[key][name], *(line for other, line in sorted(cited[key].items()) if other == "sm_active")]
         yield _make(key, names, lines[0]), lines
@@ -65,6 +69,9 @@ def _read(one: Observation) -> Iterator[tuple[str, str]]:
     if one.kind == "gpu_row":
         yield "utilization", one.attributes.get("util", "")
         yield "memory_mib", one.attributes.get("used", "")
+        yield "memory_total_mib", one.attributes.get("total", "")
+    elif one.attributes.get("section") == "FB Memory Usage" and one.code in ("Used", "Total"):
+        yield "memory_mib" if one.code == "Used" else "memory_total_mib", one.attributes.get("value", "")
     elif one.code.lower() == "gpu" and one.attributes.get("section") == "Utilization":
         yield "utilization", one.attributes.get("value", "")
 

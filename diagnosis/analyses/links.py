@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from statistics import median
 
 from collectors.observation import Observation
@@ -83,9 +84,9 @@ def _downs(ordered: Sequence[Observation]) -> list[Observation]:
             up = True
         elif _is_down(one):
             fresh = probed is not None and one.time is not None and one.time - probed < _BOOT
-            if up or not (fresh or probed is not None):
-                if not found or up:
-                    found.append(one)
+            unused = not up and (fresh or probed is not None)
+            if not unused and (up or not found):
+                found.append(one)
             up = False
     return found
 
@@ -105,7 +106,7 @@ def _judge(node: str, link: str, ordered: Sequence[Observation]) -> Iterator[tup
             longest = max(longest, _order(up)[0] - _order(down)[0])
     last = next(one for one in reversed(ordered) if _is_up(one) or _is_down(one))
     known = [one.time for one in downs if one.time is not None]
-    close = len(known) < 2 or any(later - earlier <= _SPAN for earlier, later in zip(known, known[1:], strict=False))
+    close = len(known) < 2 or any(later - earlier <= _SPAN for earlier, later in pairwise(known))
     code = "flapping" if len(downs) > 1 and recoveries and close else "down" if _is_down(last) else "bounced"
     attributes = {"downs": str(len(downs)), "recoveries": str(recoveries), "longest_s": f"{longest:.0f}"}
     first = downs[0]

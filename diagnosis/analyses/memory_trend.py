@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import pairwise
 
 from collectors.observation import Observation, Sample
 from diagnosis.facts import Facts
@@ -43,7 +44,7 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
 def _measure(values: list[float], sign: int) -> float | None:
     if len(values) < _LEAST or min(values) <= 0:
         return None
-    steps = [sign * (after - before) for before, after in zip(values, values[1:], strict=False)]
+    steps = [sign * (after - before) for before, after in pairwise(values)]
     if sum(step > 0 for step in steps) < _STEADY * len(steps):
         return None
     factor = values[-1] / values[0] if sign > 0 else values[0] / values[-1]

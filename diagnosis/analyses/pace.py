@@ -35,7 +35,7 @@ def read_number(one: Observation, name: str) -> float | None:
         value = float(one.attributes.get(name, ""))
     except ValueError:
         return None
-    return value if abs(value) < 1e15 else None  # noqa: PLR2004 - NaN and infinities fail the test too
+    return value if abs(value) < 1e15 else None  # NaN and infinities fail the test too
 
 
 def _make(one: Observation, kind: str, attributes: dict[str, str]) -> Observation:
@@ -50,10 +50,10 @@ def _share(steps: list[Observation]) -> Iterator[tuple[Observation, list[Observa
     rows = []
     for one in steps:
         step, data = read_number(one, "step_ms"), read_number(one, "data_ms")
-        if step and data is not None and 0 <= data <= step * 1.05:  # noqa: PLR2004 - rounding of two printed numbers
+        if step and data is not None and 0 <= data <= step * 1.05:  # rounding of two printed numbers
             rows.append((data / step, one))
     steady = rows[1:] if len(rows) >= _LEAST else rows
-    if len(steady) < 2:  # noqa: PLR2004
+    if len(steady) < 2:
         return
     middle = median(share for share, _ in steady)
     waiting = median(read_number(one, "data_ms") or 0.0 for _, one in steady)

@@ -14,16 +14,17 @@ from collectors.observation import Observation, Sample
 from diagnosis.facts import Facts
 
 _WATCHED = frozenset({
-    "symbol_error", "link_error_recovery", "link_downed", "local_link_integrity_errors", "port_rcv_errors", "port_rcv_remote_physical_errors",
-    "port_xmit_discards", "excessive_buffer_overrun_errors", "VL15_dropped", "link_down_events_phy", "rx_symbol_err_phy",
-    "rx_pcs_symbol_err_phy", "rx_crc_errors_phy", "rx_discards_phy", "tx_discards_phy", "rx_corrected_bits_phy", "rx_out_of_buffer", "out_of_buffer",
-    "out_of_sequence", "packet_seq_err", "local_ack_timeout_err", "rnr_nak_retry_err", "req_cqe_error", "resp_cqe_error", "implied_nak_seq_err",
-    "np_cnp_sent", "np_ecn_marked_roce_packets", "rp_cnp_handled", "roce_adp_retrans_to", "tx_pause_storm_warning_events", "tx_pause_storm_error_events",
-    *(f"{way}_prio{priority}_pause" for way in ("rx", "tx") for priority in range(8)), "rx_global_pause", "tx_global_pause",
-    *(f"rx_prio{priority}_discards" for priority in range(8)),
-    *(f"{way}_prio{priority}_packets" for way in ("rx", "tx") for priority in range(8)),
-    "node_infiniband_link_downed_total", "node_infiniband_symbol_error_total", "node_infiniband_link_error_recovery_total",
-    "node_infiniband_port_errors_received_total", "node_network_carrier_down_changes_total",
+    "symbol_error", "link_error_recovery", "link_downed", "local_link_integrity_errors", "port_rcv_errors",
+    "port_rcv_remote_physical_errors", "port_xmit_discards", "excessive_buffer_overrun_errors", "VL15_dropped",
+    "link_down_events_phy", "rx_symbol_err_phy", "rx_pcs_symbol_err_phy", "rx_crc_errors_phy", "rx_discards_phy",
+    "tx_discards_phy", "rx_corrected_bits_phy", "rx_out_of_buffer", "out_of_buffer", "out_of_sequence",
+    "packet_seq_err", "local_ack_timeout_err", "rnr_nak_retry_err", "req_cqe_error", "resp_cqe_error",
+    "implied_nak_seq_err", "np_cnp_sent", "np_ecn_marked_roce_packets", "rp_cnp_handled", "roce_adp_retrans_to",
+    "tx_pause_storm_warning_events", "tx_pause_storm_error_events", "rx_global_pause", "tx_global_pause",
+    "node_infiniband_link_downed_total", "node_infiniband_symbol_error_total",
+    "node_infiniband_link_error_recovery_total", "node_infiniband_port_errors_received_total",
+    "node_network_carrier_down_changes_total",
+    *(f"{way}_prio{priority}_{what}" for way in ("rx", "tx") for priority in range(8) for what in ("pause", "packets", "discards")),
 })  # fmt: skip
 
 
@@ -39,7 +40,7 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
     """Yield `counter-rise`, `pause-storm` and `lossless-class` facts."""
     series: dict[tuple[str, str], dict[str, list[Sample]]] = defaultdict(lambda: defaultdict(list))
     for name, samples in facts.by_metric.items():
-        if name in _WATCHED or name.endswith("_bytes") and "_prio" in name:
+        if name in _WATCHED or (name.endswith("_bytes") and "_prio" in name):
             for sample in samples:
                 series[(sample.node, _entity(facts, sample))][name].append(sample)
     for (node, link), counters in sorted(series.items()):

@@ -47,7 +47,8 @@ def _look_back(timeout: Observation, phases: Sequence[Observation], name: str) -
         if ended is not None and not _is_late(ended, began):
             continue
         parts = [one for one in later if one.attributes.get("edge") == "part"]
-        attributes = {"phase": phase.code, "timeout_s": f"{ran:.0f}"} | ({"rank": phase.attributes["rank"]} if "rank" in phase.attributes else {})
+        rank = {"rank": phase.attributes["rank"]} if "rank" in phase.attributes else {}
+        attributes = {"phase": phase.code, "timeout_s": f"{ran:.0f}"} | rank
         text = f"{phase.code} began before the collective that waited {ran:.0f} s"
         yield Observation(
             "derived", "stalled-in", phase.input, phase.line, phase.line, text, code=phase.code, time=phase.time, node=phase.node,

@@ -128,7 +128,7 @@ def find_capacity(facts: Facts) -> dict[str, Capacity]:
 
 
 def _node(one: Observation) -> str:
-    return one.attributes.get("node") or one.node or f"?{one.input}"
+    return one.attributes.get("node") or one.node or f"?{one.input}:{one.attributes.get('place', '')}"
 
 
 def pod_requests(facts: Facts, entity: str) -> Iterator[tuple[str, float, Observation]]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import json
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import VERSION, ValidationError
 
+from diagnosis import cache
 from diagnosis.rulebook.document import Document, RuleError
 from diagnosis.rulebook.lint import find_pattern_problems, find_regex_problems
 from diagnosis.rulebook.rulebook import Rulebook
@@ -33,12 +36,18 @@ def find_rules_folder() -> Path:
     return packaged if packaged.is_dir() else Path(__file__).resolve().parents[2] / "rules"
 
 
-def load_rulebook(folder: Path | None = None, *, extra: Path | None = None) -> Rulebook:
+def load_rulebook(folder: Path | None = None, *, extra: Path | None = None, cached: bool = False) -> Rulebook:
     """Load the shipped rules (or `folder`), then those of `extra`, which add to or override them by id.
 
+    With `cached`, rules that were checked before and have not changed since are not checked again.
     Raises RuleError naming file:line of every problem found.
     """
     base = folder or find_rules_folder()
+    key = _make_key(base, extra) if cached else ""
+    if key:
+        kept = _load_kept(key)
+        if kept is not None:
+            return kept
     vocabulary = load_vocabulary(base / "taxonomy.yaml")
     problems: list[str] = []
     rules: dict[str, Rule] = {}
@@ -64,9 +73,63 @@ def load_rulebook(folder: Path | None = None, *, extra: Path | None = None) -> R
         problems.extend(_check_whole(rules, places, vocabulary, queries))
     if problems:
         raise RuleError(problems)
+    if key:
+        _keep(key, vocabulary, rules, places, queries, trusted)
     return Rulebook.build(
         vocabulary, rules, queries, trusted=frozenset(trusted), places={k: v.at() for k, v in places.items()}
     )
+
+
+def _make_key(base: Path, extra: Path | None) -> str:
+    """Return a key over the rule files and over the code that reads them, "" when a file can't be read."""
+    parts = [sys.version.encode(), VERSION.encode(), *cache.read_code(Path(__file__).parent)]
+    try:
+        for root in (base, *([extra] if extra else [])):
+            parts.append(str(root).encode())
+            for path in sorted([*root.glob("*.yaml"), *root.glob("*/*.yaml"), *root.glob("queries/*.sql")]):
+                parts.extend((str(path.relative_to(root)).encode(), path.read_bytes()))
+    except OSError:
+        return ""
+    return cache.make_key(parts)
+
+
+def _keep(
+    key: str, vocabulary: Vocabulary, rules: dict[str, Rule], places: dict[str, _Place], queries: dict[str, str],
+    trusted: set[str],
+) -> None:  # fmt: skip
+    """Keep the rules as they were written, for they have been checked."""
+    entries = [
+        (place.document.value[place.index], place.at(), name in trusted)
+        for name, place in ((name, places[name]) for name in rules)
+    ]
+    words = (vocabulary.layers, vocabulary.entities, vocabulary.symptoms, vocabulary.causes)
+    try:
+        body = json.dumps({"vocabulary": words, "rules": entries, "queries": queries}, ensure_ascii=False)
+    except (TypeError, ValueError):  # a date or another value that JSON has no word for
+        return
+    cache.keep("rules", key, body.encode())
+
+
+def _load_kept(key: str) -> Rulebook | None:
+    body = cache.load("rules", key)
+    if body is None:
+        return None
+    try:
+        kept = json.loads(body)
+        layers, entities, symptoms, causes = kept["vocabulary"]
+        vocabulary = Vocabulary(
+            layers, tuple(entities), symptoms, {name: (layer, when) for name, (layer, when) in causes.items()}
+        )
+        rules: dict[str, Rule] = {}
+        places, trusted = {}, set()
+        for entry, place, is_trusted in kept["rules"]:
+            rule: Rule = (CauseRule if "cause" in entry else SymptomRule).model_validate(entry)
+            rules[rule.id], places[rule.id] = rule, place
+            if is_trusted:
+                trusted.add(rule.id)
+        return Rulebook.build(vocabulary, rules, kept["queries"], trusted=frozenset(trusted), places=places)
+    except (KeyError, TypeError, ValueError):
+        return None
 
 
 def _read_file(path: Path, name: str, problems: list[str]) -> Iterator[tuple[Rule, _Place]]:
@@ -80,18 +143,14 @@ def _read_file(path: Path, name: str, problems: list[str]) -> Iterator[tuple[Rul
         return
     for index, entry in enumerate(document.value):
         place = _Place(document, index)
-        kind = CauseRule if isinstance(entry, dict) and "cause" in entry else SymptomRule
+        kind: type[CauseRule | SymptomRule] = CauseRule if isinstance(entry, dict) and "cause" in entry else SymptomRule
         if not isinstance(entry, dict) or ("cause" not in entry and "symptom" not in entry):
             problems.append(f"{place.at()}: expected `cause:` or `symptom:`")
             continue
         try:
-            yield _adapter(kind).validate_python(entry), place
+            yield kind.model_validate(entry), place
         except ValidationError as error:
             problems.extend(_explain(error, document, index))
-
-
-def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
 
 
 def _explain(error: ValidationError, document: Document, index: int) -> Iterator[str]:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import doctest
+from types import ModuleType
+
 import pytest
 
+import api.alert_labels
+import api.bodies
+import api.pages
 from api.alert_labels import Victim, find_victim
 
 DCGM = {"job": "dcgm-exporter", "instance": "10.0.3.7:9400", "container": "nvidia-dcgm-exporter"}
@@ -91,3 +97,9 @@ def test_the_victim_is_found(name: str) -> None:
 def test_no_exporter_is_a_victim(name: str) -> None:
     victim = find_victim(SHAPES[name][0])
     assert not any("exporter" in text or "state-metrics" in text for text in victim.entities())
+
+
+@pytest.mark.parametrize("module", [api.alert_labels, api.bodies, api.pages], ids=lambda module: str(module.__name__))
+def test_the_examples_of_the_docstrings_hold(module: ModuleType) -> None:
+    done = doctest.testmod(module)
+    assert done.attempted > 0 and done.failed == 0

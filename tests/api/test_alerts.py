@@ -13,6 +13,7 @@ from tests.api.conftest import MakeClient
 from tests.api.running import XID, sample_files
 
 OTHER = XID.replace("node-a", "node-z").replace("3b:00", "5e:00")
+UUID = "GPU-6f3a1c2e-0d4b-4f5a-9c7e-1b2d3e4f5a6b"
 PODS = """$ kubectl get pods -n ml -o wide
 NAME             READY   STATUS    RESTARTS   AGE   IP          NODE     NOMINATED NODE   READINESS GATES
 train-worker-0   1/1     Running   0          46m   10.0.0.12   node-b   <none>           <none>
@@ -161,6 +162,15 @@ def test_the_sample_incident_is_found_from_the_loud_pod(client: TestClient) -> N
     (diagnosis,) = send(client, message(loud))["diagnoses"]
     assert set(diagnosis["nodes"]) == {"node-a", "node-b"}
     assert diagnosis["cause"]["cause"] == "fabric.link-flapping" and "node-b" in diagnosis["cause"]["entity"]
+
+
+def test_a_cards_uuid_leads_to_its_node(client: TestClient) -> None:
+    ingest(client, XID)
+    ingest(client, OTHER)
+    ingest(client, f"$ nvidia-smi -L\nGPU 0: NVIDIA H100 80GB HBM3 (UUID: {UUID})\n", node="node-z")
+    (diagnosis,) = send(client, message(alert({"UUID": UUID})))["diagnoses"]
+    assert diagnosis["nodes"] == ["node-z"]
+    assert diagnosis["cause"]["entity"] == "gpu:node-z/0000:5e:00.0"
 
 
 def test_a_node_named_by_hand_places_lines_that_name_none(client: TestClient) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.running import ROOT, XID, command, start_server
+from tests.api.running import ROOT, XID, command, free_port, start_server
 
 ALERT = {
     "version": "4",
@@ -78,9 +78,7 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
 def test_two_services_do_not_share_a_store(tmp_path: Path) -> None:
     server = start_server(tmp_path)
     try:
-        done = run(
-            "--port", str(server.port + 1 if server.port < 65000 else 64000), "--store", str(tmp_path / "store.duckdb")
-        )
+        done = run("--port", str(free_port()), "--store", str(tmp_path / "store.duckdb"))
         assert done.returncode != 0
         assert "another process holds this store" in done.stderr and "Traceback" not in done.stderr
     finally:

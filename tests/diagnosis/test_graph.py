@@ -80,12 +80,12 @@ def test_a_rank_alone_rests_on_its_own_gpu_when_asked_narrowly(graph: nx.DiGraph
 @pytest.mark.parametrize(
     ("upper", "lower", "expected"),
     [
-        (JOB, "switch:leaf-1", [JOB, "rank:11", "nic:node-b/mlx5_3", "switch:leaf-1"]),
+        (JOB, "switch:leaf-1", [JOB, "rank:11", "node:node-b", "nic:node-b/mlx5_3", "switch:leaf-1"]),
         (GPU_A, GPU_A, [GPU_A]),
         ("", GPU_A, [GPU_A]),
         (GPU_A, "", [GPU_A]),
         ("", "", []),
-        ("rank:0", "switch:leaf-1", ["rank:0", JOB, "rank:11", "nic:node-b/mlx5_3", "switch:leaf-1"]),
+        ("rank:0", "switch:leaf-1", ["rank:0", JOB, "rank:11", "node:node-b", "nic:node-b/mlx5_3", "switch:leaf-1"]),
         ("rank:99", "gpu:node-z/0", ["rank:99", "node:node-z", "gpu:node-z/0"]),
         ("rank:99", "node:node-z", ["rank:99", "node:node-z"]),
     ],

@@ -32,7 +32,6 @@ if (aimed && aimed.closest("details")) { unfold(aimed); aimed.scrollIntoView(); 
 const copy = document.getElementById("copy");
 if (copy) {
   copy.hidden = false;
-  document.getElementById("keys").hidden = false;
   copy.addEventListener("click", async () => {
     try {
       const answer = await fetch(copy.dataset.from);
@@ -44,6 +43,7 @@ if (copy) {
     }
   });
   const lines = Array.from(document.querySelectorAll(".cause .lines > li"));
+  document.getElementById("keys").hidden = lines.length === 0;
   let place = -1;
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !["n", "p"].includes(event.key) || lines.length === 0) { return; }

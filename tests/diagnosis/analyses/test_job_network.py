@@ -1,0 +1,98 @@
+"""Arithmetic over links, counters, collectives, phases and hosts: what no single line states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from collectors.ingest import read_inputs, text_input
+from collectors.observation import Observation, Relation, Sample
+from collectors.registry import Registry
+from collectors.scan import Scanner
+from diagnosis.analyses import collectives, job_hosts, links, port_counters, stalls
+from diagnosis.facts import Facts
+
+
+def read(*texts: str) -> Facts:
+    registry = Registry()
+    intakes = read_inputs(
+        [text_input(f"{number}.txt", text) for number, text in enumerate(texts)], Scanner(registry.patterns()), registry, now=1_764_547_200.0
+    )
+    records = [record for one in intakes for record in one.records]
+    return Facts(
+        [one for one in records if isinstance(one, Observation)], [one for one in records if isinstance(one, Sample)],
+        [one for one in records if isinstance(one, Relation)],
+    )  # fmt: skip
+
+
+def codes(found: Iterator[tuple[Observation, list[Observation]]]) -> list[tuple[str, str, str]]:
+    return [(one.kind, one.code, one.entity) for one, _ in found]
+
+
+def port(time: str, state: str, host: str = "node-b") -> str:
+    return f"2025-11-26T{time}+00:00 {host} kernel: mlx5_core 0000:5e:00.0 mlx5_3: Port: 1 Link {state}\n"
+
+
+def test_link_that_comes_back_often_flaps_and_one_that_stays_away_is_down() -> None:
+    flapping = port("00:00:01", "DOWN") + port("00:00:05", "ACTIVE") + port("01:00:01", "DOWN") + port("01:00:05", "ACTIVE")
+    assert codes(links.derive(read(flapping))) == [("link-state", "flapping", "link:node-b/mlx5_3:1")]
+    assert codes(links.derive(read(port("00:00:01", "ACTIVE") + port("00:00:05", "DOWN"))))[0][1] == "down"
+    assert codes(links.derive(read(port("00:00:01", "DOWN") + port("00:00:05", "ACTIVE"))))[0][1] == "bounced"
+    assert codes(links.derive(read(port("00:00:01", "ACTIVE")))) == []
+
+
+def test_port_that_never_came_up_after_boot_is_unused() -> None:
+    boot = "2025-11-26T00:00:00+00:00 node-b kernel: mlx5_core 0000:5e:00.0: firmware version: 28.43.2566\n"
+    assert codes(links.derive(read(boot + port("00:00:05", "DOWN")))) == []
+
+
+def test_links_of_several_hosts_that_go_together() -> None:
+    text = "".join(port(f"00:00:0{number}", "DOWN", f"node-{number}") for number in range(1, 4))
+    assert ("links-down-together", "", "") in codes(links.derive(read(text)))
+
+
+def test_counters_count_only_between_two_readings() -> None:
+    once = "# 2025-03-04T01:00:01Z mlx5_0 port 1\nlink_downed 7\n"
+    assert codes(port_counters.derive(read(once))) == []
+    twice = once + "# 2025-03-04T02:00:01Z mlx5_0 port 1\nlink_downed 9\n"
+    ((one, proof),) = port_counters.derive(read(twice))
+    assert (one.code, one.attributes["rise"], [line.line for line in proof]) == ("link_downed", "2", [2, 4])
+    still = once + "# 2025-03-04T02:00:01Z mlx5_0 port 1\nlink_downed 7\n"
+    assert codes(port_counters.derive(read(still))) == []
+
+
+def progress(rank: int, enqueued: int, completed: int, at: int | None = None) -> str:
+    work = f"failure detected by watchdog at work sequence id: {at} PG status: l" if at else "L"
+    return f"[rank{rank}]:[E901 05:20:03.398331961 ProcessGroupNCCL.cpp:2268] [PG ID 0 PG GUID 0 Rank {rank}] {work}ast enqueued work: {enqueued}, last completed work: {completed}\n"
+
+
+def test_rank_that_never_entered_is_told_from_those_who_wait() -> None:
+    found = codes(collectives.derive(read(progress(7, 10, 9, 10) + progress(3, 12, 9, 10) + progress(0, 9, 9))))
+    assert found == [("collective", "not-entered", "rank:0")]
+    assert codes(collectives.derive(read(progress(7, 12, 9, 10) + progress(3, 12, 9, 10)))) == [("collective", "all-entered", "")]
+    assert codes(collectives.derive(read(progress(7, 12, 9, 10) + progress(3, 12, 5, 6)))) == [("collective", "behind", "rank:3")]
+
+
+TIMEOUT = (
+    "[rank7]:[E901 05:20:03.398117204 ProcessGroupNCCL.cpp:632] [Rank 7] Watchdog caught collective operation timeout: "
+    "WorkNCCL(SeqNum=4, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for 600020 milliseconds before timing out.\n"
+)
+
+
+def test_looks_one_timeout_back() -> None:
+    near = "2025-09-01 05:10:01,377 >> ***** Running Evaluation *****\n"
+    assert codes(stalls.derive(read(near + TIMEOUT))) == [("stalled-in", "evaluation", "")]
+    assert codes(stalls.derive(read(near.replace("05:10", "03:10") + TIMEOUT))) == []
+    assert codes(stalls.derive(read("saving checkpoint at iteration 5 to /x\n" + TIMEOUT))) == [("stalled-in", "checkpoint", "")]
+    done = "saving checkpoint at iteration 5 to /x\n  successfully saved checkpoint at iteration 5 to /x\n"
+    assert codes(stalls.derive(read(done + TIMEOUT))) == []
+
+
+def test_hosts_with_other_versions_and_shared_identities() -> None:
+    package = "{host}: ii  libnccl2        {version}-1+cuda12.4   amd64        NCCL\n"
+    differ = package.format(host="node-a", version="2.22.3") + package.format(host="node-b", version="2.20.5")
+    assert codes(job_hosts.derive(read(differ))) == [("nccl-versions-differ", "", "")]
+    equal = package.format(host="node-a", version="2.22.3") + package.format(host="node-b", version="2.22.3")
+    assert codes(job_hosts.derive(read(equal))) == []
+    line = "{host}:1:2 [0] init.cc:795 NCCL WARN Duplicate GPU detected : rank {one} and rank {other} both on CUDA device 31000\n"
+    cloned = line.format(host="node-a", one=0, other=8) + line.format(host="node-b", one=8, other=0)
+    assert codes(job_hosts.derive(read(cloned))) == [("duplicate-gpu-hosts", "other-host", "gpu:0000:31:00.0")]

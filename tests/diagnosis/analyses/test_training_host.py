@@ -1,0 +1,83 @@
+"""Pace of training, slow ranks, memory that grows, GPU use, CPU throttling and the loading of weights."""
+
+from __future__ import annotations
+
+from collectors.observation import Observation, Sample
+from diagnosis.analyses import cpu_throttling, gpu_use, memory_trend, pace, slow_rank, weights_load
+from diagnosis.facts import Facts
+
+
+def step(line: int, **values: float) -> Observation:
+    attributes = {name: f"{value:g}" for name, value in values.items()}
+    rank = attributes.get("rank", "")
+    return Observation("training", "step", "a", line, line, "step", entity=f"rank:{rank}" if rank else "", attributes=attributes)
+
+
+def series(metric: str, values: list[float], **labels: str) -> list[Sample]:
+    return [Sample("series", metric, value, "a", line, time=60.0 * line, labels=labels) for line, value in enumerate(values, 2)]
+
+
+def test_share_of_a_step_that_waits_for_data() -> None:
+    steps = [step(1, step_ms=9000, data_ms=8900), *(step(line, step_ms=1000, data_ms=20) for line in range(2, 8))]
+    ((found, because),) = [one for one in pace.derive(Facts(steps)) if one[0].kind == "data-wait"]
+    assert (found.attributes["share"], found.attributes["data_ms"]) == ("0.020", "20")
+    assert len(because) == 3
+
+
+def test_slowdown_must_last() -> None:
+    slower = [step(line, step_ms=value) for line, value in enumerate((5200, 8900, 9000), 1)]
+    ((found, _),) = [one for one in pace.derive(Facts(slower)) if one[0].kind == "slowdown"]
+    assert found.attributes["factor"] == "1.731"
+    warming_up = [step(line, step_ms=value) for line, value in enumerate((150000, 5200, 5210, 5190, 5200, 5205), 1)]
+    assert [one for one in pace.derive(Facts(warming_up)) if one[0].kind == "slowdown"] == []
+
+
+def test_one_slow_rank_of_four() -> None:
+    rows = [step(10 * at + rank, rank=rank, gpu=rank, forward_ms=212 if rank == 2 else 119, step_ms=628) for at in range(3) for rank in range(4)]
+    ((found, because),) = list(slow_rank.derive(Facts(rows)))
+    assert (found.entity, found.code, found.attributes["gpu"]) == ("rank:2", "compute", "2")
+    assert {one.attributes["rank"] for one in because} == {"2"}
+    even = [step(10 * at + rank, rank=rank, forward_ms=119 + rank, step_ms=628) for at in range(3) for rank in range(4)]
+    assert list(slow_rank.derive(Facts(even))) == []
+
+
+def test_memory_that_only_grows() -> None:
+    grows = Facts([], series("main_rss_gib", [6, 10, 14, 18, 22, 26]))
+    ((found, because),) = list(memory_trend.derive(grows))
+    assert (found.code, found.attributes["factor"], [one.line for one in because]) == ("growing", "4.333", [2, 7])
+    shrinks = Facts([], series("mem_available_gib", [76, 66, 56, 47, 37, 28]))
+    assert [one.code for one, _ in memory_trend.derive(shrinks)] == ["shrinking"]
+
+
+def test_a_plateau_or_gpu_memory_is_no_leak() -> None:
+    for name, values in (("main_rss_gib", [6, 10, 10.1, 9.9, 10, 10.1]), ("gpu_memory_used", [1, 2, 3, 4, 5, 6]), ("main_rss_gib", [6, 9, 12])):
+        assert list(memory_trend.derive(Facts([], series(name, list(values))))) == []
+
+
+def test_gpu_use_from_exporter_and_table() -> None:
+    samples = [
+        Sample("metrics", name, value, "a", line, entity="gpu:0000:3b:00.0", node="n", labels={"pod": "p"})
+        for line, (name, value) in enumerate((("DCGM_FI_DEV_GPU_UTIL", 3.0), ("DCGM_FI_DEV_FB_USED", 900.0), ("DCGM_FI_DEV_FB_FREE", 100.0)), 1)
+    ]
+    ((found, because),) = list(gpu_use.derive(Facts([], samples)))
+    assert (found.attributes["utilization"], found.attributes["memory_share"], found.attributes["pod"]) == ("3", "0.9", "p")
+    assert [one.line for one in because] == [1]
+    row = Observation("nvidia-smi", "gpu_row", "a", 1, 2, "row", entity="gpu:0000:3b:00.0", attributes={"util": "97%", "used": "900MiB", "total": "1000MiB"})
+    ((found, _),) = list(gpu_use.derive(Facts([row])))
+    assert (found.attributes["utilization"], found.attributes["memory_share"]) == ("97", "0.9")
+
+
+def test_cpu_throttling_over_the_window() -> None:
+    samples = series("container_cpu_cfs_throttled_periods_total", [1000, 1800], pod="p") + series("container_cpu_cfs_periods_total", [9000, 10000], pod="p")
+    ((found, _),) = list(cpu_throttling.derive(Facts([], samples)))
+    assert (found.attributes["share"], found.entity) == ("0.800", "pod:p")
+    assert list(cpu_throttling.derive(Facts([], series("container_cpu_cfs_throttled_periods_total", [1.0])))) == []
+
+
+def test_how_long_weights_took() -> None:
+    start = Observation("serving", "weights", "a", 1, 1, "start", code="start", time=0.0)
+    done = Observation("serving", "weights", "a", 2, 2, "done", code="done", time=7166.0, attributes={"gib": "33.9"})
+    later = Observation("serving", "weights", "a", 3, 3, "done", code="done", time=7259.0, attributes={"gib": "33.9"})
+    ((found, because),) = list(weights_load.derive(Facts([start, done, later])))
+    assert (found.attributes["seconds"], found.attributes["mib_per_second"]) == ("7259", "4.8")
+    assert [one.line for one in because] == [1, 3, 2]
