@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from api.wording import probability, word
+from api.wording import word
 from diagnosis.model import CausePart, EvidencePart, Report
-from diagnosis.wording import describe_entity
+from diagnosis.wording import describe_entity, percent
 
 
 def render_markdown(report: Report) -> str:
@@ -30,7 +30,7 @@ def _lines(report: Report) -> Iterator[str]:
         for cause in rest:
             because = f", {word('because_of', language, cause=cause.because_of)}" if cause.because_of else ""
             where = f" ({_plain(describe_entity(cause.entity, language))})" if cause.entity else ""
-            yield f"- {cause.title}{where}: {word(cause.verdict, language)}, {probability(cause.probability)}{because} `{cause.cause}`"
+            yield f"- {cause.title}{where}: {word(cause.verdict, language)}, {percent(cause.probability)}{because} `{cause.cause}`"
         yield ""
     if report.symptoms:
         yield f"## {word('symptoms', language)}"
@@ -65,7 +65,7 @@ def _cause(cause: CausePart, report: Report) -> Iterator[str]:
     yield f"## {cause.title}{where}"
     yield ""
     action = f"{word('action', language)}: {word('action.' + cause.action, language)}"
-    yield f"`{cause.cause}` · {word('layer.' + cause.layer, language)} · {probability(cause.probability)} · {action}"
+    yield f"`{cause.cause}` · {word('layer.' + cause.layer, language)} · {percent(cause.probability)} · {action}"
     yield ""
     if cause.summary:
         yield cause.summary

@@ -19,9 +19,8 @@ from api.routes.reports import ReportId, find_report
 from api.routes.triage import diagnose_inputs
 from api.samples import sample_folder, sample_inputs
 from api.sessions import COOKIE, SECONDS
-from api.wording import probability
 from diagnosis.model import CausePart, EvidencePart, Language, Report
-from diagnosis.wording import describe_entity
+from diagnosis.wording import describe_entity, percent
 
 router = APIRouter(include_in_schema=False)
 _TEMPLATES = Path(__file__).with_name("web") / "templates"
@@ -58,7 +57,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(visible=visible, probability=probability)
+    environment.filters.update(visible=visible, probability=percent)
     environment.globals.update(mark=_MARKS.get, first_evidence=first_evidence)
     return environment
 

@@ -7,9 +7,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from api.wording import probability, word
+from api.wording import word
 from diagnosis.model import CausePart, EvidencePart, Language, Report
-from diagnosis.wording import describe_entity
+from diagnosis.wording import describe_entity, percent
 
 _OUTCOME_STYLE = {
     "diagnosed": "bold white on red",
@@ -62,7 +62,7 @@ def print_report(report: Report, console: Console) -> None:
 
 def _cause(cause: CausePart, language: Language) -> RenderableType:
     action = f"{word('action', language)}: {word('action.' + cause.action, language)}"
-    facts = f"{cause.cause} · {word('layer.' + cause.layer, language)} · {probability(cause.probability)} · {action}"
+    facts = f"{cause.cause} · {word('layer.' + cause.layer, language)} · {percent(cause.probability)} · {action}"
     where = f"  {_clean(describe_entity(cause.entity, language))}\n" if cause.entity else "\n"
     head = Text.assemble((cause.title, "bold"), where, (facts, "dim"))
     parts: list[RenderableType] = [head]
@@ -119,7 +119,7 @@ def _others(rest: list[CausePart], language: Language) -> RenderableType:
         where = f"  {_clean(describe_entity(cause.entity, language))}" if cause.entity else ""
         table.add_row(
             Text("  " + word(cause.verdict, language), style="dim"),
-            Text(probability(cause.probability), style="dim"),
+            Text(percent(cause.probability), style="dim"),
             Text.assemble(cause.title, (where, "dim"), (because, "dim")),
         )
     return Group(Text(word("others", language), style="bold"), table)

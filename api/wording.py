@@ -57,12 +57,3 @@ _WORDS: dict[str, dict[str, str]] = {
 def word(key: str, language: Language, **values: object) -> str:
     """Return a heading or phrase; raises KeyError for one that is not written."""
     return _WORDS[key][language].format(**values)
-
-
-def probability(value: float) -> str:
-    """Return a probability as people read it.
-
-    >>> probability(0.953), probability(0.9999), probability(0.004)
-    ('95 %', '99 %', '1 %')
-    """
-    return f"{min(max(round(value * 100), 1), 99)} %"

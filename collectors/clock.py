@@ -114,11 +114,23 @@ def is_without_year(seconds: float) -> bool:
 
 def set_year(seconds: float, year: int) -> float:
     """Move a time from the placeholder year into `year`; 29 February becomes 1 March where there is none."""
-    moment = datetime.fromtimestamp(seconds, UTC)
+    return seconds + _shift(int(seconds // 86400), year)
+
+
+@lru_cache(maxsize=4096)
+def _shift(day: int, year: int) -> float:
+    """Return how far a day (counted from the epoch) lies from the same day of `year`."""
+    moment = datetime.fromtimestamp(day * 86400, UTC)
     try:
-        return moment.replace(year=year).timestamp()
+        placed = moment.replace(year=year)
     except ValueError:
-        return (moment + timedelta(days=1)).replace(year=year).timestamp()
+        placed = (moment + timedelta(days=1)).replace(year=year)
+    return (placed - moment).total_seconds()
+
+
+@lru_cache(maxsize=64)
+def _year(seconds: float) -> int:
+    return datetime.fromtimestamp(seconds, UTC).year
 
 
 def choose_year(seconds: float, latest: float | None, now: float) -> float:
@@ -129,6 +141,6 @@ def choose_year(seconds: float, latest: float | None, now: float) -> float:
     limit = now + _LEEWAY
     if latest is not None:
         limit = max(latest + _LEEWAY, min(latest + _AHEAD, limit))
-    year = datetime.fromtimestamp(limit, UTC).year
+    year = _year(limit)
     placed = set_year(seconds, year)
     return placed if placed <= limit else set_year(seconds, year - 1)

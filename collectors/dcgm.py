@@ -48,7 +48,7 @@ def parse_line(line: Line) -> Iterator[Record]:
     if code:
         found = _gpu_attributes(line.text)
         yield _observe(line.input, line.number, line.text, "dcgm_code", code[0], found, time=line.time, host=line.host)
-    match = _ENGINE.search(line.text)
+    match = _ENGINE.search(line.text[:4000])
     if not match:
         return
     health = _HEALTH.search(match["text"])

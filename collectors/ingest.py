@@ -27,7 +27,7 @@ from collectors.scan import Hit, LineCounter, Scanner
 from collectors.thinning import Thinner
 
 BLOCK = 2 << 20  # bytes
-WHOLE_BLOCKS = 4  # blocks at the beginning and at the end of an input that are scanned with every pattern
+WHOLE_BLOCKS = 2  # blocks at the beginning and at the end of an input that are scanned with every pattern
 SAMPLED_BLOCKS = 16  # between them, every sixteenth block
 MANY_SHAPES = 100  # heads of tables in a block from which on the next one is scanned with every pattern, too
 MOST_CARRY = 4 << 20  # bytes of an open block that are taken over
@@ -103,6 +103,7 @@ class _Reading:
         self.open_block: tuple[int, int] | None = None  # offset and line of a block that the cut may have broken
         self.before_open: tuple[int, int, Counter[str], Counter[str], str] | None = None  # what was counted before it
         self.thinner = Thinner()
+        self.woken: dict[int, tuple[str, ModuleType | None]] = {}  # by pattern
         self.fresh: list[Record] = []  # of the block that is read
         self.passed_over = False  # whether some block was not scanned with every pattern
         self.shapes = 0  # hits of shape patterns in the block
@@ -170,16 +171,26 @@ class _Reading:
         inside a structure that has been read already."""
         if len(hit.found) > 1:
             return False
-        key = self.scanner.patterns[hit.found[0][0]].key
-        if key == UNEXPLAINED.key:
+        form, module = self._woken_by(hit.found[0][0])
+        if form == UNEXPLAINED.key:
             if self.intake.unexplained < MOST_UNEXPLAINED or spans:
                 return False
             self.intake.unexplained += 1
             return True
-        if not key.startswith("block:") or hit.start >= self.block_ends.get(self.registry.woken_by(key).__name__, 0):
+        if form != "block" or module is None or hit.start >= self.block_ends.get(module.__name__, 0):
             return False
         self.intake.recognised += 1
         return True
+
+    def _woken_by(self, index: int) -> tuple[str, ModuleType | None]:
+        """Return what a pattern is for: `line` or `block` and the collector it wakes; others stand for themselves."""
+        known = self.woken.get(index)
+        if known is None:
+            key = self.scanner.patterns[index].key
+            form = key.partition(":")[0]
+            module = self.registry.woken_by(key) if form in ("line", "block") else None
+            known = self.woken[index] = (form, module)
+        return known
 
     def _take_back(self, size: int) -> tuple[int, int]:
         """Forget what was read of a block that is open at the cut; return its offset (-1: there is none) and line."""
@@ -206,23 +217,24 @@ class _Reading:
         patterns = self.scanner.patterns
         known, woken = False, ""
         records: list[Record] = []
-        done: set[str] = set()
+        done: list[ModuleType] = []
         for index, _ in hit.found:
-            form, _, rest = patterns[index].key.partition(":")
+            form, module = self._woken_by(index)
+            if module is None:
+                continue
             if form == "block":
-                module = self.registry.woken_by(patterns[index].key)
                 if hit.start >= self.block_ends.get(module.__name__, 0):
                     self._read_structure(block, hit, number, last, module, folded, spans)
                 known = True
-            elif form == "line" and rest.rpartition(":")[0] not in done:
-                done.add(rest.rpartition(":")[0])
-                module = self.registry.woken_by(patterns[index].key)
+            elif module not in done:
+                done.append(module)
                 found = list(module.parse_line(line))
                 if found:
                     known, woken = True, module.SOURCE
                     records.extend(found)
         parsed = next((one for one in records if isinstance(one, Observation) and one.entity), None)
-        spans[:] = [one for one in spans if number <= one[1]]
+        if spans:
+            spans[:] = [one for one in spans if number <= one[1]]
         span = spans[-1] if spans else None
         if line.host:
             self.intake.hosts[line.host] += 1
@@ -394,7 +406,9 @@ def _settle_hosts(intakes: Sequence[Intake]) -> None:
             if host:
                 one.notes.append(f"taken for {host} by the input's name")
         if host:
-            one.records = [replace(record, node=host) if not record.node else record for record in one.records]
+            for record in one.records:
+                if not record.node:
+                    object.__setattr__(record, "node", host)  # nobody else holds it yet
 
 
 def _is_word_of(name: str, text: str) -> bool:
@@ -409,12 +423,9 @@ def _settle_years(intakes: Sequence[Intake], now: float) -> None:
     ]
     latest = max((time for time in times if not is_without_year(time)), default=None)
     for one in intakes:
-        one.records = [
-            replace(record, time=choose_year(record.time, latest, now))
-            if not isinstance(record, Relation) and record.time is not None and is_without_year(record.time)
-            else record
-            for record in one.records
-        ]
+        for record in one.records:
+            if not isinstance(record, Relation) and record.time is not None and is_without_year(record.time):
+                object.__setattr__(record, "time", choose_year(record.time, latest, now))
 
 
 def _blocks(stream: Utf8Stream) -> Iterator[tuple[bytes, bool]]:

@@ -19,7 +19,9 @@ from collectors.kube_events import make_event
 from collectors.observation import Observation, Record
 from collectors.prefix import Line
 
-_FIELD = re.compile(r'(?P<key>[A-Za-z][\w.]*(?: [a-z]\w*){0,3})=(?P<value>"(?:[^"\\]|\\.)*"|\{[^}]*\}|\[[^\]]*\]|[^\s"]+)')
+_FIELD = re.compile(
+    r'(?P<key>[A-Za-z][\w.]*(?: [a-z]\w*){0,3})=(?P<value>"(?:[^"\\]|\\.)*"|\{[^}]*\}|\[[^\]]*\]|[^\s"]+)'
+)
 _MESSAGE = re.compile(r'^"(?P<message>(?:[^"\\]|\\.)*)"')
 _REFERENCE = re.compile(
     r"Event\((?:v1\.)?ObjectReference\{Kind:\"(?P<kind>\w*)\", Namespace:\"(?P<namespace>[\w.-]*)\", Name:\"(?P<name>[\w.-]*)\"[^)]*\): "
@@ -50,7 +52,14 @@ def read_structured(line: Line, source: str) -> Iterator[Record]:
     reference = _REFERENCE.search(line.text)
     if reference:
         yield from _event(
-            line, source, reference["kind"], reference["name"], reference["namespace"], reference["reason"], reference["type"], reference["message"]
+            line,
+            source,
+            reference["kind"],
+            reference["name"],
+            reference["namespace"],
+            reference["reason"],
+            reference["type"],
+            reference["message"],
         )
         return
     fields = read_fields(line.text)
@@ -59,17 +68,44 @@ def read_structured(line: Line, source: str) -> Iterator[Record]:
     if message == "Event occurred" and "reason" in fields:
         namespace, _, name = fields.get("object", "").rpartition("/")
         text = fields.get("message") or fields.get("note", "")
-        yield from _event(line, source, fields.get("kind", ""), name, namespace, fields["reason"], fields.get("type", ""), text)
+        yield from _event(
+            line, source, fields.get("kind", ""), name, namespace, fields["reason"], fields.get("type", ""), text
+        )
         return
     namespace, _, pod = (fields.get("pod") or fields.get("podName") or "").rpartition("/")
     node = normalise_node(fields.get("node") or fields.get("nodeName") or "") or line.host
     about = Described("Pod", pod, namespace) if pod else Described("Node", node) if node else Described()
     yield Observation(
-        source, "klog", line.input, line.number, line.number, line.text, code=message[:120], time=line.time, node=node, entity=about.entity,
-        attributes={**fields, "message": message, "level": line.level, **({"pod": about.entity.partition(":")[2]} if pod else {})},
-    )  # fmt: skip
+        source,
+        "klog",
+        line.input,
+        line.number,
+        line.number,
+        line.text,
+        code=message[:120],
+        time=line.time,
+        node=node,
+        entity=about.entity,
+        attributes={
+            **fields,
+            "message": message,
+            "level": line.level,
+            **({"pod": about.entity.partition(":")[2]} if pod else {}),
+        },
+    )
 
 
-def _event(line: Line, source: str, kind: str, name: str, namespace: str, reason: str, type_: str, message: str) -> Iterator[Record]:
-    for record in make_event(line.input, line.number, line.number, Described(kind, name, namespace), reason=reason, type_=type_, message=message, time=line.time):
+def _event(
+    line: Line, source: str, kind: str, name: str, namespace: str, reason: str, type_: str, message: str
+) -> Iterator[Record]:
+    for record in make_event(
+        line.input,
+        line.number,
+        line.number,
+        Described(kind, name, namespace),
+        reason=reason,
+        type_=type_,
+        message=message,
+        time=line.time,
+    ):
         yield replace(record, source=source) if isinstance(record, Observation) else record

@@ -16,7 +16,16 @@ _FIELD = re.compile(
 )
 _NODE_FIELDS = frozenset({"Roles", "Taints", "Unschedulable", "Capacity", "Allocatable", "Allocated resources"})
 _POD_FIELDS = frozenset(
-    {"Node", "Containers", "Init Containers", "Priority", "Service Account", "QoS Class", "Node-Selectors", "Tolerations"}
+    {
+        "Node",
+        "Containers",
+        "Init Containers",
+        "Priority",
+        "Service Account",
+        "QoS Class",
+        "Node-Selectors",
+        "Tolerations",
+    }
 )
 _BACK = 131072  # bytes looked at above a section
 
@@ -39,7 +48,7 @@ class Described:
 def read_node_field(text: str) -> str:
     """Return the host in a pod's `Node:` field (`gpu-node-07/10.0.0.7`), "" for `<none>`.
 
-    >>> read_node_field('gpu-node-07/10.0.0.7'), read_node_field('<none>')
+    >>> read_node_field("gpu-node-07/10.0.0.7"), read_node_field("<none>")
     ('gpu-node-07', '')
     """
     name = text.strip().partition("/")[0]
@@ -68,7 +77,7 @@ def described_above(data: bytes, offset: int) -> Described:
     if "Name" not in chosen:
         if command.verb == "describe":
             kind = command.kind
-            return Described(kind, command.name if not kind == "Node" else normalise_node(command.name), command.namespace)
+            return Described(kind, command.name if kind != "Node" else normalise_node(command.name), command.namespace)
         return Described()
     kind = chosen.get("Kind", "")
     kind = kind or kind_by_fields(chosen)
@@ -78,5 +87,8 @@ def described_above(data: bytes, offset: int) -> Described:
         kind = "VolcanoJob"
     namespace = chosen.get("Namespace", "")
     return Described(
-        kind, chosen["Name"], "" if namespace.startswith("<") else namespace, read_node_field(chosen.get("Node", "")) if kind == "Pod" else ""
+        kind,
+        chosen["Name"],
+        "" if namespace.startswith("<") else namespace,
+        read_node_field(chosen.get("Node", "")) if kind == "Pod" else "",
     )

@@ -43,8 +43,14 @@ HEADS = (
     r"^ +(?:State|Last State|Last Transition Time|Conditions|Limits|Requests): *\S*",
 )
 SIGNATURES = (
-    r"^(?:Name|Namespace|Labels|Annotations|Status|Tolerations|Taints|Unschedulable|Roles|Node-Selectors|Controlled By|QoS Class|Kind|API Version): {2,}\S",
-    r"^ {2,}(?:State|Last State|Reason|Exit Code|Restart Count|Ready|Image|Image ID|Last Transition Time|Message|Started|Finished|nvidia\.com/gpu): {2,}\S",
+    (
+        r"^(?:Name|Namespace|Labels|Annotations|Status|Tolerations|Taints|Unschedulable|Roles|Node-Selectors|Controlled By|QoS Class|Kind|"
+        r"API Version): {2,}\S"
+    ),
+    (
+        r"^ {2,}(?:State|Last State|Reason|Exit Code|Restart Count|Ready|Image|Image ID|Last Transition Time|Message|Started|Finished|"
+        r"nvidia\.com/gpu): {2,}\S"
+    ),
     r"^(?:Capacity|Allocatable|Allocated resources|Conditions|Containers|Init Containers):$",
 )
 MOST_LINES = 20000
@@ -74,6 +80,8 @@ class Field:
         """Return the value of the first field of that name, "" when there is none."""
         found = self.get(key)
         return found.value if found is not None else ""
+
+
 _HEAD = re.compile("|".join(f"(?:{one})" for one in HEADS))
 
 
@@ -83,10 +91,14 @@ def parse_block(reader: Reader) -> Iterator[Record]:
     head = reader.peek() or ""
     if not _HEAD.search(head):
         return
-    if head.startswith(" ") and not head.lstrip().startswith(("Last Transition Time:", "Conditions:", "State:", "Last State:", "Limits:", "Requests:")):
+    if head.startswith(" ") and not head.lstrip().startswith(
+        ("Last Transition Time:", "Conditions:", "State:", "Last State:", "Limits:", "Requests:")
+    ):
         return
     root = _read_tree(reader)
-    if not root.fields or (len(root.fields) == 1 and not root.fields[0].fields and not root.fields[0].rows and not root.fields[0].value):
+    if not root.fields or (
+        len(root.fields) == 1 and not root.fields[0].fields and not root.fields[0].rows and not root.fields[0].value
+    ):
         return
     about = _about(root, reader.data, offset)
     if about.kind == "Node" and about.name:
@@ -112,7 +124,11 @@ def _read_tree(reader: Reader) -> Field:
             place = reader.place()
             reader.next()
             following = reader.peek()
-            if following is None or not (_TOP.match(following) or following.startswith("  ")) or following.startswith(("Name:", "Events:")):
+            if (
+                following is None
+                or not (_TOP.match(following) or following.startswith("  "))
+                or following.startswith(("Name:", "Events:"))
+            ):
                 reader.back(place)
                 break
             continue
@@ -136,7 +152,11 @@ def _place(stack: list[Field], number: int, line: str, indent: int) -> None:
             stack.pop()
         parent = stack[-1]
         # A pod's fields hang at the value's column: `Labels:   a=b` goes on with `          c=d`.
-        if parent.value and indent > parent.indent + 8 and parent.key in ("Labels", "Annotations", "Tolerations", "Taints"):
+        if (
+            parent.value
+            and indent > parent.indent + 8
+            and parent.key in ("Labels", "Annotations", "Tolerations", "Taints")
+        ):
             parent.rows.append((number, line.strip()))
             return
         made = Field(key, (match["value"] or "").strip(), number, number, indent)
@@ -160,7 +180,9 @@ def _about(root: Field, data: bytes, offset: int) -> Described:
     if not name:
         above = described_above(data, offset)
         kind = kind or above.kind or kind_by_fields(key for key in keys if key != "Tolerations" or len(keys) > 1)
-        if not kind and (root.text("Status") in ("Failed", "Pending") or {"Limits", "Requests", "State", "Last State"} & set(keys)):
+        if not kind and (
+            root.text("Status") in ("Failed", "Pending") or {"Limits", "Requests", "State", "Last State"} & set(keys)
+        ):
             kind = "Pod"
         spec = root.get("Spec")
         if not kind and spec is not None and spec.get("Min Member"):
@@ -171,27 +193,53 @@ def _about(root: Field, data: bytes, offset: int) -> Described:
         kind = kind_by_fields(keys) or (command.kind if command.verb == "describe" else "")
     if kind == "Job" and "volcano" in root.text("API Version"):
         kind = "VolcanoJob"
-    return Described(kind, name, "" if namespace.startswith("<") else namespace, read_node_field(root.text("Node")) if kind == "Pod" else "")
+    return Described(
+        kind,
+        name,
+        "" if namespace.startswith("<") else namespace,
+        read_node_field(root.text("Node")) if kind == "Pod" else "",
+    )
 
 
 def _node_facts(input_name: str, root: Field, about: Described) -> Iterator[Record]:
     for entry in root.fields:
         if entry.key == "Taints":
-            for number, text in [(entry.line, entry.value), *entry.rows, *((one.line, f"{one.key}:{one.value}") for one in entry.fields)]:
+            for number, text in [
+                (entry.line, entry.value),
+                *entry.rows,
+                *((one.line, f"{one.key}:{one.value}") for one in entry.fields),
+            ]:
                 match = re.match(r"(?P<key>[\w./-]+)(?:=(?P<value>[\w.-]*))?:(?P<effect>\w+)", text)
                 if match:
                     yield from fact(
-                        input_name, number, number, about, "taint", match["key"], text, {"value": match["value"] or "", "effect": match["effect"]}
+                        input_name,
+                        number,
+                        number,
+                        about,
+                        "taint",
+                        match["key"],
+                        text,
+                        {"value": match["value"] or "", "effect": match["effect"]},
                     )
         elif entry.key == "Unschedulable":
-            yield from fact(input_name, entry.line, entry.line, about, "node", "", f"Unschedulable: {entry.value}", {"unschedulable": entry.value})
+            yield from fact(
+                input_name,
+                entry.line,
+                entry.line,
+                about,
+                "node",
+                "",
+                f"Unschedulable: {entry.value}",
+                {"unschedulable": entry.value},
+            )
     tables = {
-        name: {one.key: (one.value, one.line) for one in entry.fields}
-        for name in ("Capacity", "Allocatable") if (entry := root.get(name)) is not None
-    }  # fmt: skip
+        name: {one.key: (one.value, one.line) for one in whole.fields}
+        for name in ("Capacity", "Allocatable")
+        if (whole := root.get(name)) is not None
+    }
     requested: dict[str, tuple[str, str, int]] = {}
-    entry = root.get("Allocated resources")
-    for number, line in entry.rows if entry else ():
+    table = root.get("Allocated resources")
+    for number, line in table.rows if table is not None else ():
         cells = re.split(r"\s{2,}", line.strip())
         if len(cells) == 3 and parse_quantity(cells[1]) is not None:
             requested[cells[0]] = (cells[1], cells[2], number)
@@ -210,22 +258,30 @@ def _pod_facts(input_name: str, root: Field, about: Described, first: int, last:
                 wanted = one.get("Requests") or one.get("Limits")
                 for resource in wanted.fields if wanted else ():
                     requests[resource.key] = requests.get(resource.key, 0.0) + (parse_quantity(resource.value) or 0.0)
-    loose = root if "Limits" in (one.key for one in root.fields) or "Requests" in (one.key for one in root.fields) else None
+    loose = (
+        root if "Limits" in (one.key for one in root.fields) or "Requests" in (one.key for one in root.fields) else None
+    )
     if loose is not None and not requests:
         wanted = loose.get("Requests") or loose.get("Limits")
         requests = {one.key: parse_quantity(one.value) or 0.0 for one in wanted.fields} if wanted else {}
     tolerations = root.get("Tolerations")
     attributes = {
-        "status": status.value.split(" ")[0] if status else "", "phase": status.value if status else "",
-        "reason": reason.value if reason else "", "message": message.value if message else "", "owner": root.text("Controlled By"),
-        "selector": "" if root.text("Node-Selectors").startswith("<") else root.text("Node-Selectors"), "scheduler": root.text("Scheduler Name"),
+        "status": status.value.split(" ")[0] if status else "",
+        "phase": status.value if status else "",
+        "reason": reason.value if reason else "",
+        "message": message.value if message else "",
+        "owner": root.text("Controlled By"),
+        "selector": "" if root.text("Node-Selectors").startswith("<") else root.text("Node-Selectors"),
+        "scheduler": root.text("Scheduler Name"),
         "tolerations": "; ".join([tolerations.value, *(text for _, text in tolerations.rows)]) if tolerations else "",
-    }  # fmt: skip
+    }
     place = message or reason or status
     line = place.line if place else first
     end = message.last if message else line
     if status or reason or requests:
-        yield from pod_facts(input_name, line, end, about, attributes, {name: plain_number(value) for name, value in requests.items()})
+        yield from pod_facts(
+            input_name, line, end, about, attributes, {name: plain_number(value) for name, value in requests.items()}
+        )
     yield from containers
 
 
@@ -237,23 +293,45 @@ def _container(input_name: str, one: Field, about: Described) -> Iterator[Record
     earlier = before or Field("Last State", "", one.line, one.line, 0)
     reason, message = now.get("Reason"), now.get("Message")
     attributes = {
-        "container": one.key, "state": now.value, "reason": now.text("Reason"), "message": now.text("Message"), "exit_code": now.text("Exit Code"),
-        "last_state": earlier.value, "last_reason": earlier.text("Reason"), "last_exit_code": earlier.text("Exit Code"),
-        "last_message": earlier.text("Message"), "restarts": one.text("Restart Count"), "ready": one.text("Ready"), "image": one.text("Image"),
-    }  # fmt: skip
+        "container": one.key,
+        "state": now.value,
+        "reason": now.text("Reason"),
+        "message": now.text("Message"),
+        "exit_code": now.text("Exit Code"),
+        "last_state": earlier.value,
+        "last_reason": earlier.text("Reason"),
+        "last_exit_code": earlier.text("Exit Code"),
+        "last_message": earlier.text("Message"),
+        "restarts": one.text("Restart Count"),
+        "ready": one.text("Ready"),
+        "image": one.text("Image"),
+    }
     line = (reason or now).line
     text = ": ".join(part for part in (now.value, attributes["reason"], attributes["message"]) if part)
     end = message.last if message and message.last >= line else line
-    yield from fact(input_name, line, end, about, "container", attributes["reason"] or now.value, text, attributes, node=about.node)
+    yield from fact(
+        input_name, line, end, about, "container", attributes["reason"] or now.value, text, attributes, node=about.node
+    )
     last_reason = earlier.get("Reason")
     if last_reason is not None:
         code = earlier.get("Exit Code") or last_reason
         text = f"{earlier.value}: {last_reason.value}: {attributes['last_message']}".rstrip(": ")
         yield from fact(
-            input_name, last_reason.line, max(code.line, last_reason.line), about, "container-end", last_reason.value, text,
-            {"container": one.key, "reason": last_reason.value, "exit_code": earlier.text("Exit Code"), "restarts": attributes["restarts"]},
+            input_name,
+            last_reason.line,
+            max(code.line, last_reason.line),
+            about,
+            "container-end",
+            last_reason.value,
+            text,
+            {
+                "container": one.key,
+                "reason": last_reason.value,
+                "exit_code": earlier.text("Exit Code"),
+                "restarts": attributes["restarts"],
+            },
             node=about.node,
-        )  # fmt: skip
+        )
 
 
 def _other_facts(input_name: str, root: Field, about: Described, first: int) -> Iterator[Record]:
@@ -269,7 +347,11 @@ def _other_facts(input_name: str, root: Field, about: Described, first: int) -> 
             if one.value:
                 attributes.setdefault(key.lower().replace(" ", "_"), one.value[:200])
             stack.append((one, key))
-    if about.kind in ("", "Pod", "Node") and not attributes.keys() & {"spec.queue", "spec.min_member", "spec.min_available"}:
+    if about.kind in ("", "Pod", "Node") and not attributes.keys() & {
+        "spec.queue",
+        "spec.min_member",
+        "spec.min_available",
+    }:
         return
     yield from fact(input_name, first, first, about, "object", about.kind, about.name, attributes)
 
@@ -305,9 +387,16 @@ def _condition_table(input_name: str, entry: Field, about: Described) -> Iterato
         message = row.get("message", "")
         kind = "node-condition" if about.kind == "Node" else "condition"
         yield from fact(
-            input_name, number, number, about, kind, row.get("type", ""), f"{row.get('type', '')}={row['status']} {row.get('reason', '')} {message}".strip(),
-            {"status": row["status"], "reason": row.get("reason", ""), "message": message}, node=about.node,
-        )  # fmt: skip
+            input_name,
+            number,
+            number,
+            about,
+            kind,
+            row.get("type", ""),
+            f"{row.get('type', '')}={row['status']} {row.get('reason', '')} {message}".strip(),
+            {"status": row["status"], "reason": row.get("reason", ""), "message": message},
+            node=about.node,
+        )
 
 
 def _condition_list(input_name: str, fields: list[Field], about: Described) -> Iterator[Record]:
@@ -317,7 +406,15 @@ def _condition_list(input_name: str, fields: list[Field], about: Described) -> I
             if "Type" in group or "Status" in group:
                 yield from _condition(input_name, group, about)
             group = {}
-        if one is not None and one.key in ("Message", "Reason", "Status", "Type", "Last Transition Time", "Last Update Time", "Last Probe Time"):
+        if one is not None and one.key in (
+            "Message",
+            "Reason",
+            "Status",
+            "Type",
+            "Last Transition Time",
+            "Last Update Time",
+            "Last Probe Time",
+        ):
             group[one.key] = one
 
 
@@ -328,11 +425,21 @@ def _condition(input_name: str, group: dict[str, Field], about: Described) -> It
     code = values.get("Type") or values.get("Status", "")
     text = values.get("Message", "") or f"{code}={values.get('Status', '')} {values.get('Reason', '')}".strip()
     yield from fact(
-        input_name, place.line, place.last, about, kind, code, text,
-        {"status": values.get("Status", ""), "reason": values.get("Reason", ""), "message": values.get("Message", ""),
-         "since": values.get("Last Transition Time", "")},
+        input_name,
+        place.line,
+        place.last,
+        about,
+        kind,
+        code,
+        text,
+        {
+            "status": values.get("Status", ""),
+            "reason": values.get("Reason", ""),
+            "message": values.get("Message", ""),
+            "since": values.get("Last Transition Time", ""),
+        },
         node=about.node,
-    )  # fmt: skip
+    )
 
 
 __all__ = ["HEADS", "LAYERS", "SIGNATURES", "SOURCE", "entity_of", "kind_named", "parse_block"]

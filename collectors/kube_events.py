@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from collectors.block import Reader
 from collectors.identity import normalise_node
 from collectors.kube_context import Described, described_above
-from collectors.kube_names import AGE, command_above, entity_of, kind_named, parse_age
+from collectors.kube_names import AGE, command_above, kind_named, parse_age
 from collectors.observation import Observation, Record, Relation
 from collectors.table import Columns, read_columns
 
@@ -30,7 +30,10 @@ HEADS = (
     r"^Events: +<none>",
     r"^\s+(?:FirstSeen\s+LastSeen\s.*)?Type\s+Reason\s+(?:Age\s+From\s+)?Message",
     r"^\s*(?:Normal|Warning) {2,}[A-Z]\w+ {2,}(?:\d+(?:ms|[ydhms])|<unknown>|<invalid>)",
-    r"^(?:[a-z][\w-]* +)?(?:\d+(?:ms|[ydhms])\d*[dhms]?|<unknown>|<invalid>)(?: \(x\d+ over \S+\))? +(?:Normal|Warning) +[A-Z]\w+ +[a-z][\w.-]*/\S+ ",
+    (
+        r"^(?:[a-z][\w-]* +)?(?:\d+(?:ms|[ydhms])\d*[dhms]?|<unknown>|<invalid>)(?: \(x\d+ over \S+\))? +(?:Normal|Warning) +"
+        r"[A-Z]\w+ +[a-z][\w.-]*/\S+ "
+    ),
 )
 SIGNATURES = (
     r"^(?:[a-z][\w-]* +)?(?:\d+(?:ms|[ydhms])\d*[dhms]?|<unknown>|<invalid>)(?: \(x\d+ over \S+\))? +(?:Normal|Warning) +[A-Z]\w+ +\S+",
@@ -43,21 +46,37 @@ _DESCRIBE_HEAD = re.compile(r"^\s+(?:FirstSeen\s+LastSeen\s.*)?Type\s+Reason\s+(
 _RULER = re.compile(r"^\s+-+(?:\s+-+)+\s*$")
 _AGE_CELL = re.compile(rf"{AGE}(?: \(x(?P<count>\d+) over (?P<span>\S+)\))?|\d{{4}}-\d\d-\d\dT\S+")
 _BARE = re.compile(
-    rf"^\s*(?P<type>Normal|Warning) {{2,}}(?P<reason>\w+) {{2,}}(?P<age>{AGE}(?: \(x\d+ over \S+\))?)(?: {{2,}}(?P<from>\S+(?:, \S+)?) {{2,}}(?P<message>.*))?$"
+    rf"^\s*(?P<type>Normal|Warning) {{2,}}(?P<reason>\w+) {{2,}}(?P<age>{AGE}(?: \(x\d+ over \S+\))?)"
+    r"(?: {2,}(?P<from>\S+(?:, \S+)?) {2,}(?P<message>.*))?$"
 )
 _BARE_TABLE = re.compile(
     rf"^(?:(?P<namespace>[a-z][\w-]*) +)?(?P<last_seen>{AGE}(?: \(x\d+ over \S+\))?) +(?P<type>Normal|Warning) +(?P<reason>\w+) +"
     r"(?P<object>[a-z][\w.-]*/\S+) +(?P<message>.*)$"
 )
 _STOP = re.compile(
-    r"^(?:==>|---$|\{$|[#$] |\[?[\w.-]+@[\w.-]+[: ]|[\w.-]*\d[\w.-]*[#$] |[A-Z]{2}[A-Z /_-]*(?: {2,}|$)|[A-Z][\w -]*: {2,}|[IWEF]\d{4} \d\d:|"
+    r"^(?:==>|---$|\{$|[#$] |\[?[\w.-]+@[\w.-]+[: ]|[\w.-]*\d[\w.-]*[#$] |[A-Z]{2}[A-Z /_-]*(?: {2,}|$)|[A-Z][\w -]*: {2,}|"
+    r"[IWEF]\d{4} \d\d:|"
     r"\d{4}-\d\d-\d\d[T ]\d\d:|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d |apiVersion:|Name: )"
 )
 _ASSIGNED = re.compile(r"Successfully assigned (?:(?P<namespace>[\w.-]+)/)?(?P<pod>[\w.-]+) to (?P<node>[\w.-]+)")
 _POD_REASONS = frozenset(
-    {"FailedScheduling", "Scheduled", "Pulling", "Pulled", "BackOff", "FailedMount", "FailedAttachVolume", "FailedCreatePodSandBox",
-     "UnexpectedAdmissionError", "TopologyAffinityError", "NotTriggerScaleUp", "TriggeredScaleUp", "FilteringFailed", "FilteringSucceed"}
-)  # fmt: skip
+    {
+        "FailedScheduling",
+        "Scheduled",
+        "Pulling",
+        "Pulled",
+        "BackOff",
+        "FailedMount",
+        "FailedAttachVolume",
+        "FailedCreatePodSandBox",
+        "UnexpectedAdmissionError",
+        "TopologyAffinityError",
+        "NotTriggerScaleUp",
+        "TriggeredScaleUp",
+        "FilteringFailed",
+        "FilteringSucceed",
+    }
+)
 _OBJECT_REFERENCE = re.compile(r"^(?P<kind>[A-Za-z][\w.]*)/(?P<name>\S+)$")
 _HEAD = re.compile("|".join(f"(?:{one})" for one in HEADS))
 
@@ -74,15 +93,24 @@ def parse_block(reader: Reader) -> Iterator[Record]:
         yield from _read_table(reader, read_columns(head), namespace)
     elif _DESCRIBE_HEAD.match(head):
         reader.next()
-        yield from _read_described(reader, read_columns(head), described_above(reader.data, _section_start(reader.data, offset)))
+        yield from _read_described(
+            reader, read_columns(head), described_above(reader.data, _section_start(reader.data, offset))
+        )
     elif head.startswith("Events:"):
         about, number = described_above(reader.data, offset), reader.number
         reader.next()
         attributes = {"object_kind": about.kind, "object": about.name, "namespace": about.namespace}
         yield Observation(
-            SOURCE, "no-events", reader.input, number, number, head, node=about.node, entity=about.entity,
+            SOURCE,
+            "no-events",
+            reader.input,
+            number,
+            number,
+            head,
+            node=about.node,
+            entity=about.entity,
             attributes={name: value for name, value in attributes.items() if value},
-        )  # fmt: skip
+        )
     elif _BARE.match(head):
         yield from _read_described(reader, None, described_above(reader.data, offset))
     elif _BARE_TABLE.match(head):
@@ -116,7 +144,9 @@ def _table_row(line: str, columns: Columns | None) -> dict[str, str] | None:
     if columns is None:
         return {key: value for key, value in bare.groupdict().items() if value} if bare else None
     row = columns.row(line)
-    seen = row.get("last_seen") or row.get("lastseen") or row.get("first_seen") or row.get("time") or row.get("age") or ""
+    seen = (
+        row.get("last_seen") or row.get("lastseen") or row.get("first_seen") or row.get("time") or row.get("age") or ""
+    )
     kind = row.get("type", "")
     if kind in ("Normal", "Warning") or (seen and _AGE_CELL.fullmatch(seen)):
         return row
@@ -162,7 +192,9 @@ def _described_row(line: str, columns: Columns | None) -> dict[str, str] | None:
     return row if row.get("type") in ("Normal", "Warning") else None
 
 
-def _join_wrapped(reader: Reader, message: str, number: int, columns: Columns | None, *, described: bool) -> tuple[str, int]:
+def _join_wrapped(
+    reader: Reader, message: str, number: int, columns: Columns | None, *, described: bool
+) -> tuple[str, int]:
     """Take the lines that go on with a message; return the joined message and the number of its last line."""
     parts, last = [message], number
     for _ in range(MOST_WRAPPED):
@@ -186,26 +218,50 @@ def _event(reader: Reader, number: int, last: int, row: dict[str, str], about: D
     age = _AGE_CELL.match(seen)
     seconds = parse_age(seen)
     yield from make_event(
-        reader.input, number, last, about, reason=row.get("reason", ""), type_=row.get("type", ""), message=row.get("message", ""),
-        component=component, node=normalise_node(host) if host else about.node,
+        reader.input,
+        number,
+        last,
+        about,
+        reason=row.get("reason", ""),
+        type_=row.get("type", ""),
+        message=row.get("message", ""),
+        component=component,
+        node=normalise_node(host) if host else about.node,
         extra={
             "age": "" if seconds is None else f"{seconds:g}",
             "count": (age["count"] if age and age["count"] else "") or row.get("count", ""),
         },
-    )  # fmt: skip
+    )
 
 
 def make_event(
-    input_name: str, number: int, last: int, about: Described, *, reason: str, type_: str, message: str, component: str = "",
-    node: str = "", time: float | None = None, extra: dict[str, str] | None = None,
-) -> Iterator[Record]:  # fmt: skip
+    input_name: str,
+    number: int,
+    last: int,
+    about: Described,
+    *,
+    reason: str,
+    type_: str,
+    message: str,
+    component: str = "",
+    node: str = "",
+    time: float | None = None,
+    extra: dict[str, str] | None = None,
+) -> Iterator[Record]:
     """Yield the `event` and what it tells about where a pod runs."""
     if not about.kind and about.name and reason in _POD_REASONS:
         about = Described("Pod", about.name, about.namespace, about.node)
     attributes = {
-        "type": type_, "reason": reason, "object_kind": about.kind, "object": about.name, "namespace": about.namespace, "from": component,
-        "message": message, "node": node, **(extra or {}),
-    }  # fmt: skip
+        "type": type_,
+        "reason": reason,
+        "object_kind": about.kind,
+        "object": about.name,
+        "namespace": about.namespace,
+        "from": component,
+        "message": message,
+        "node": node,
+        **(extra or {}),
+    }
     if about.kind == "Pod":
         attributes["pod"] = about.entity.partition(":")[2]
     assigned = _ASSIGNED.match(message) if reason == "Scheduled" else None
@@ -220,9 +276,18 @@ def make_event(
     if about.kind == "Node" and not node:
         node = about.entity.partition(":")[2]
     yield Observation(
-        SOURCE, "event", input_name, number, last, message, code=reason, time=time, node=node, entity=about.entity,
+        SOURCE,
+        "event",
+        input_name,
+        number,
+        last,
+        message,
+        code=reason,
+        time=time,
+        node=node,
+        entity=about.entity,
         attributes={name: value for name, value in attributes.items() if value},
-    )  # fmt: skip
+    )
     yield from object_relations(input_name, number, about, node)
 
 

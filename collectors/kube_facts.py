@@ -2,8 +2,9 @@
 
 | kind | code | attributes |
 |---|---|---|
-| `pod` | status shown or phase | pod, namespace, status, phase, reason, message, node, scheduler, queue, owner, device, devices, tolerations |
-| `container` | reason of its state, else the state | container, state, reason, message, exit_code, last_reason, last_exit_code, restarts, ready, image |
+| `pod` | status shown or phase | pod, status, phase, reason, message, node, scheduler, queue, owner, device, devices, nominated |
+| `container` | reason of its state, or state | container, state, reason, message, exit_code, last_reason, restarts, ready, image |
+| `container-end` | reason of its last end | container, reason, exit_code, restarts |
 | `node-condition` | type | status, reason, message |
 | `condition` | type | status, reason, message, object_kind, object |
 | `allocatable` | resource | allocatable, capacity (base units) |
@@ -26,9 +27,18 @@ SOURCE = "kube-objects"
 
 
 def fact(
-    input_name: str, line: int, last: int, about: Described, kind: str, code: str, text: str, attributes: Mapping[str, str], *,
-    node: str = "", time: float | None = None,
-) -> Iterator[Record]:  # fmt: skip
+    input_name: str,
+    line: int,
+    last: int,
+    about: Described,
+    kind: str,
+    code: str,
+    text: str,
+    attributes: Mapping[str, str],
+    *,
+    node: str = "",
+    time: float | None = None,
+) -> Iterator[Record]:
     """Yield one observation about an object; empty attributes are left out."""
     entity = about.entity
     if about.kind == "Node" and about.name:
@@ -37,17 +47,32 @@ def fact(
     if about.kind == "Pod" and about.name:
         known["pod"] = entity.partition(":")[2]
     yield Observation(
-        SOURCE, kind, input_name, line, last, text, code=code, time=time, node=node, entity=entity,
+        SOURCE,
+        kind,
+        input_name,
+        line,
+        last,
+        text,
+        code=code,
+        time=time,
+        node=node,
+        entity=entity,
         attributes={name: value for name, value in known.items() if value},
-    )  # fmt: skip
+    )
     if kind in ("pod", "object"):
         yield from object_relations(input_name, line, about, about.node)
 
 
 def pod_facts(
-    input_name: str, line: int, last: int, about: Described, attributes: Mapping[str, str], requests: Mapping[str, str], *,
+    input_name: str,
+    line: int,
+    last: int,
+    about: Described,
+    attributes: Mapping[str, str],
+    requests: Mapping[str, str],
+    *,
     time: float | None = None,
-) -> Iterator[Record]:  # fmt: skip
+) -> Iterator[Record]:
     """Yield the `pod` and its relations; `requests` are summed over its containers."""
     known = dict(attributes)
     for name, text in sorted(requests.items()):
@@ -55,33 +80,59 @@ def pod_facts(
         if value is not None and is_device(name) and value > 0:
             known["device"], known["devices"] = name, plain_number(value)
     status = known.get("status", "")
-    text = ": ".join(part for part in (status or known.get("phase", ""), known.get("reason", ""), known.get("message", "")) if part)
-    yield from fact(input_name, line, last, about, "pod", status or known.get("phase", ""), text, known, node=about.node, time=time)
+    text = ": ".join(
+        part for part in (status or known.get("phase", ""), known.get("reason", ""), known.get("message", "")) if part
+    )
+    yield from fact(
+        input_name, line, last, about, "pod", status or known.get("phase", ""), text, known, node=about.node, time=time
+    )
 
 
 def resource_facts(
-    input_name: str, about: Described, capacity: Mapping[str, tuple[str, int]], allocatable: Mapping[str, tuple[str, int]],
-    requested: Mapping[str, tuple[str, str, int]], *, node: str = "",
-) -> Iterator[Record]:  # fmt: skip
+    input_name: str,
+    about: Described,
+    capacity: Mapping[str, tuple[str, int]],
+    allocatable: Mapping[str, tuple[str, int]],
+    requested: Mapping[str, tuple[str, str, int]],
+    *,
+    node: str = "",
+) -> Iterator[Record]:
     """Yield `allocatable` and `allocated` for every resource of a node; the tables map a resource to its cells and line."""
     for name in dict.fromkeys((*capacity, *allocatable)):
         value = parse_quantity(allocatable[name][0]) if name in allocatable else None
         whole = parse_quantity(capacity[name][0]) if name in capacity else None
         line = allocatable[name][1] if name in allocatable else capacity[name][1]
         attributes = {
-            "resource": name, "allocatable": "" if value is None else plain_number(value), "capacity": "" if whole is None else plain_number(whole),
+            "resource": name,
+            "allocatable": "" if value is None else plain_number(value),
+            "capacity": "" if whole is None else plain_number(whole),
             "device": "true" if is_device(name) else "",
-        }  # fmt: skip
+        }
         if value is not None or whole is not None:
-            yield from fact(input_name, line, line, about, "allocatable", name, f"{name}: {attributes['allocatable']}", attributes, node=node)
+            yield from fact(
+                input_name,
+                line,
+                line,
+                about,
+                "allocatable",
+                name,
+                f"{name}: {attributes['allocatable']}",
+                attributes,
+                node=node,
+            )
     for name, (wanted, limit, line) in requested.items():
         used, most = parse_quantity(wanted), parse_quantity(limit)
         if used is None:
             continue
         total = parse_quantity(allocatable[name][0]) if name in allocatable else None
         attributes = {
-            "resource": name, "requests": plain_number(used), "limits": "" if most is None else plain_number(most),
-            "allocatable": "" if total is None else plain_number(total), "device": "true" if is_device(name) else "",
+            "resource": name,
+            "requests": plain_number(used),
+            "limits": "" if most is None else plain_number(most),
+            "allocatable": "" if total is None else plain_number(total),
+            "device": "true" if is_device(name) else "",
             "free": "" if total is None else plain_number(total - used),
-        }  # fmt: skip
-        yield from fact(input_name, line, line, about, "allocated", name, f"{name} {wanted} {limit}", attributes, node=node)
+        }
+        yield from fact(
+            input_name, line, line, about, "allocated", name, f"{name} {wanted} {limit}", attributes, node=node
+        )

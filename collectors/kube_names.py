@@ -11,29 +11,113 @@ from dataclasses import dataclass
 from collectors.identity import normalise_node
 
 _KINDS = {
-    "pod": "Pod", "pods": "Pod", "po": "Pod", "node": "Node", "nodes": "Node", "no": "Node", "event": "Event", "events": "Event",
-    "ev": "Event", "namespace": "Namespace", "namespaces": "Namespace", "ns": "Namespace", "job": "Job", "jobs": "Job",
-    "deployment": "Deployment", "deployments": "Deployment", "deploy": "Deployment", "replicaset": "ReplicaSet",
-    "replicasets": "ReplicaSet", "rs": "ReplicaSet", "statefulset": "StatefulSet", "statefulsets": "StatefulSet",
-    "sts": "StatefulSet", "daemonset": "DaemonSet", "daemonsets": "DaemonSet", "ds": "DaemonSet", "service": "Service",
-    "services": "Service", "svc": "Service", "endpoints": "Endpoints", "ep": "Endpoints", "configmap": "ConfigMap",
-    "persistentvolumeclaim": "PersistentVolumeClaim", "persistentvolumeclaims": "PersistentVolumeClaim",
-    "pvc": "PersistentVolumeClaim", "persistentvolume": "PersistentVolume", "persistentvolumes": "PersistentVolume",
-    "pv": "PersistentVolume", "resourcequota": "ResourceQuota", "resourcequotas": "ResourceQuota", "quota": "ResourceQuota",
-    "vcjob": "VolcanoJob", "vj": "VolcanoJob", "podgroup": "PodGroup", "podgroups": "PodGroup", "pg": "PodGroup",
-    "queue": "Queue", "queues": "Queue", "q": "Queue", "localqueue": "LocalQueue", "localqueues": "LocalQueue", "lq": "LocalQueue",
-    "clusterqueue": "ClusterQueue", "clusterqueues": "ClusterQueue", "cq": "ClusterQueue", "workload": "Workload",
-    "workloads": "Workload", "wl": "Workload", "resourceflavor": "ResourceFlavor", "rf": "ResourceFlavor",
-    "pytorchjob": "PyTorchJob", "pytorchjobs": "PyTorchJob", "mpijob": "MPIJob", "mpijobs": "MPIJob", "tfjob": "TFJob",
-    "trainjob": "TrainJob", "jobset": "JobSet", "rayjob": "RayJob", "raycluster": "RayCluster", "priorityclass": "PriorityClass",
-    "pc": "PriorityClass", "lease": "Lease", "leases": "Lease", "inferenceservice": "InferenceService", "isvc": "InferenceService",
-    "clusterpolicy": "ClusterPolicy", "clusterpolicies": "ClusterPolicy", "mutatingwebhookconfiguration": "MutatingWebhookConfiguration",
-    "validatingwebhookconfiguration": "ValidatingWebhookConfiguration", "runtimeclass": "RuntimeClass", "runtimeclasses": "RuntimeClass",
-}  # fmt: skip
-BATCH_KINDS = frozenset({
-    "Job", "VolcanoJob", "PyTorchJob", "MPIJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "TrainJob", "JobSet", "RayJob", "RayCluster",
-    "Workload", "PodGroup", "AppWrapper", "Workflow", "CronJob", "NotebookJob", "DGLJob", "DeepSpeedJob", "SparkApplication",
-})  # fmt: skip
+    "pod": "Pod",
+    "pods": "Pod",
+    "po": "Pod",
+    "node": "Node",
+    "nodes": "Node",
+    "no": "Node",
+    "event": "Event",
+    "events": "Event",
+    "ev": "Event",
+    "namespace": "Namespace",
+    "namespaces": "Namespace",
+    "ns": "Namespace",
+    "job": "Job",
+    "jobs": "Job",
+    "deployment": "Deployment",
+    "deployments": "Deployment",
+    "deploy": "Deployment",
+    "replicaset": "ReplicaSet",
+    "replicasets": "ReplicaSet",
+    "rs": "ReplicaSet",
+    "statefulset": "StatefulSet",
+    "statefulsets": "StatefulSet",
+    "sts": "StatefulSet",
+    "daemonset": "DaemonSet",
+    "daemonsets": "DaemonSet",
+    "ds": "DaemonSet",
+    "service": "Service",
+    "services": "Service",
+    "svc": "Service",
+    "endpoints": "Endpoints",
+    "ep": "Endpoints",
+    "configmap": "ConfigMap",
+    "persistentvolumeclaim": "PersistentVolumeClaim",
+    "persistentvolumeclaims": "PersistentVolumeClaim",
+    "pvc": "PersistentVolumeClaim",
+    "persistentvolume": "PersistentVolume",
+    "persistentvolumes": "PersistentVolume",
+    "pv": "PersistentVolume",
+    "resourcequota": "ResourceQuota",
+    "resourcequotas": "ResourceQuota",
+    "quota": "ResourceQuota",
+    "vcjob": "VolcanoJob",
+    "vj": "VolcanoJob",
+    "podgroup": "PodGroup",
+    "podgroups": "PodGroup",
+    "pg": "PodGroup",
+    "queue": "Queue",
+    "queues": "Queue",
+    "q": "Queue",
+    "localqueue": "LocalQueue",
+    "localqueues": "LocalQueue",
+    "lq": "LocalQueue",
+    "clusterqueue": "ClusterQueue",
+    "clusterqueues": "ClusterQueue",
+    "cq": "ClusterQueue",
+    "workload": "Workload",
+    "workloads": "Workload",
+    "wl": "Workload",
+    "resourceflavor": "ResourceFlavor",
+    "rf": "ResourceFlavor",
+    "pytorchjob": "PyTorchJob",
+    "pytorchjobs": "PyTorchJob",
+    "mpijob": "MPIJob",
+    "mpijobs": "MPIJob",
+    "tfjob": "TFJob",
+    "trainjob": "TrainJob",
+    "jobset": "JobSet",
+    "rayjob": "RayJob",
+    "raycluster": "RayCluster",
+    "priorityclass": "PriorityClass",
+    "pc": "PriorityClass",
+    "lease": "Lease",
+    "leases": "Lease",
+    "inferenceservice": "InferenceService",
+    "isvc": "InferenceService",
+    "clusterpolicy": "ClusterPolicy",
+    "clusterpolicies": "ClusterPolicy",
+    "mutatingwebhookconfiguration": "MutatingWebhookConfiguration",
+    "validatingwebhookconfiguration": "ValidatingWebhookConfiguration",
+    "runtimeclass": "RuntimeClass",
+    "runtimeclasses": "RuntimeClass",
+}
+BATCH_KINDS = frozenset(
+    {
+        "Job",
+        "VolcanoJob",
+        "PyTorchJob",
+        "MPIJob",
+        "TFJob",
+        "XGBoostJob",
+        "PaddleJob",
+        "JAXJob",
+        "TrainJob",
+        "JobSet",
+        "RayJob",
+        "RayCluster",
+        "Workload",
+        "PodGroup",
+        "AppWrapper",
+        "Workflow",
+        "CronJob",
+        "NotebookJob",
+        "DGLJob",
+        "DeepSpeedJob",
+        "SparkApplication",
+    }
+)
 QUEUE_KINDS = frozenset({"Queue", "LocalQueue", "ClusterQueue", "Cohort"})
 _WORKLOAD = re.compile(
     r"(?:job|jobset|pytorchjob|mpijob|tfjob|xgboostjob|paddlejob|jaxjob|trainjob|rayjob|raycluster|appwrapper|statefulset|deployment|pod)"
@@ -45,7 +129,7 @@ _UUID = re.compile(r"-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 def kind_named(text: str) -> str:
     """Return the Kind for what a command or a column calls it (`po`, `pods.v1`, `deployments.apps`, `Pod`), as given when unknown.
 
-    >>> kind_named('po'), kind_named('deployments.apps'), kind_named('PyTorchJob'), kind_named('pod')
+    >>> kind_named("po"), kind_named("deployments.apps"), kind_named("PyTorchJob"), kind_named("pod")
     ('Pod', 'Deployment', 'PyTorchJob', 'Pod')
     """
     head = text.partition(".")[0]
@@ -59,7 +143,11 @@ def entity_of(kind: str, name: str, namespace: str = "") -> str:
 
     Kueue names a workload `<kind>-<owner>-<5 hex digits>` and Volcano a pod group `<job>-<uid>`: both stand for their job.
 
-    >>> entity_of('Pod', 'a-0', 'ml'), entity_of('Workload', 'pytorchjob-ablate-7-9a1f0'), entity_of('ClusterQueue', 'cq')
+    >>> (
+    ...     entity_of("Pod", "a-0", "ml"),
+    ...     entity_of("Workload", "pytorchjob-ablate-7-9a1f0"),
+    ...     entity_of("ClusterQueue", "cq"),
+    ... )
     ('pod:ml/a-0', 'job:ablate-7', 'queue:cq')
     """
     if not name:
@@ -85,15 +173,35 @@ def entity_of(kind: str, name: str, namespace: str = "") -> str:
 
 _QUANTITY = re.compile(r"([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(m|u|n|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi|E|Ei)?(?: \(.*\))?")
 _FACTORS = {
-    "": 1.0, "m": 1e-3, "u": 1e-6, "n": 1e-9, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18,
-    "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40, "Pi": 2.0**50, "Ei": 2.0**60,
-}  # fmt: skip
+    "": 1.0,
+    "m": 1e-3,
+    "u": 1e-6,
+    "n": 1e-9,
+    "k": 1e3,
+    "M": 1e6,
+    "G": 1e9,
+    "T": 1e12,
+    "P": 1e15,
+    "E": 1e18,
+    "Ki": 2.0**10,
+    "Mi": 2.0**20,
+    "Gi": 2.0**30,
+    "Ti": 2.0**40,
+    "Pi": 2.0**50,
+    "Ei": 2.0**60,
+}
 
 
 def parse_quantity(text: str) -> float | None:
     """Return a resource quantity in base units, None when it is none.
 
-    >>> parse_quantity('500m'), parse_quantity('64Gi'), parse_quantity('8'), parse_quantity('24350m (25%)'), parse_quantity('<none>')
+    >>> (
+    ...     parse_quantity("500m"),
+    ...     parse_quantity("64Gi"),
+    ...     parse_quantity("8"),
+    ...     parse_quantity("24350m (25%)"),
+    ...     parse_quantity("<none>"),
+    ... )
     (0.5, 68719476736.0, 8.0, 24.35, None)
     """
     match = _QUANTITY.fullmatch(text.strip().strip("\"'"))
@@ -113,7 +221,7 @@ AGE = r"(?:\d+(?:ms|[ydhms])(?:\d+[dhms])?|<unknown>|<invalid>)"
 def parse_age(text: str) -> float | None:
     """Return the seconds in `40s`, `3m9s` or `2d2h` (the first age of `40s (x2 over 9m)`), None for `<unknown>`.
 
-    >>> parse_age('3m9s (x3 over 40m)'), parse_age('2d2h'), parse_age('<unknown>')
+    >>> parse_age("3m9s (x3 over 40m)"), parse_age("2d2h"), parse_age("<unknown>")
     (189.0, 180000.0, None)
     """
     head = text.strip().partition(" ")[0]
@@ -135,15 +243,38 @@ class Command:
 
 
 _COMMAND = re.compile(r"(?:^|[#$%>+] |\s|\|)(?:kubectl|oc|k)(?:\.exe)? +(.*)$")
-_VERBS = frozenset({"get", "describe", "logs", "top", "delete", "apply", "exec", "events", "cordon", "drain", "api-resources"})
-_WITH_VALUE = frozenset({"-n", "--namespace", "-o", "--output", "-l", "--selector", "-L", "--label-columns", "--context", "--kubeconfig",
-                         "--field-selector", "--sort-by", "-c", "--container", "--tail", "--since", "-f", "--filename", "--for"})  # fmt: skip
+_VERBS = frozenset(
+    {"get", "describe", "logs", "top", "delete", "apply", "exec", "events", "cordon", "drain", "api-resources"}
+)
+_WITH_VALUE = frozenset(
+    {
+        "-n",
+        "--namespace",
+        "-o",
+        "--output",
+        "-l",
+        "--selector",
+        "-L",
+        "--label-columns",
+        "--context",
+        "--kubeconfig",
+        "--field-selector",
+        "--sort-by",
+        "-c",
+        "--container",
+        "--tail",
+        "--since",
+        "-f",
+        "--filename",
+        "--for",
+    }
+)
 
 
 def parse_command(text: str) -> Command:
     """Read `kubectl [-n NS] VERB [KIND[/NAME]] [NAME]`; an empty Command when the text is none.
 
-    >>> parse_command('$ kubectl -n team-c describe pod sft-run-0 | tail -4')
+    >>> parse_command("$ kubectl -n team-c describe pod sft-run-0 | tail -4")
     Command(verb='describe', kind='Pod', name='sft-run-0', namespace='team-c', text='$ kubectl -n team-c describe pod sft-run-0 | tail -4')
     """
     match = _COMMAND.search(text)
@@ -195,7 +326,12 @@ _DEVICE = re.compile(
 def is_device(resource: str) -> bool:
     """Tell whether a resource counts GPUs (or slices of them), unlike memory or cores of a GPU.
 
-    >>> is_device('nvidia.com/gpu'), is_device('nvidia.com/mig-1g.10gb'), is_device('nvidia.com/gpumem'), is_device('cpu')
+    >>> (
+    ...     is_device("nvidia.com/gpu"),
+    ...     is_device("nvidia.com/mig-1g.10gb"),
+    ...     is_device("nvidia.com/gpumem"),
+    ...     is_device("cpu"),
+    ... )
     (True, True, False, False)
     """
     return _DEVICE.fullmatch(resource) is not None

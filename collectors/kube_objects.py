@@ -39,9 +39,10 @@ HEADS = (
     r'^\s*"(?:conditions|containerStatuses|status)": [\[{]$',
 )
 SIGNATURES = (
-    r"^(?:apiVersion|kind|metadata|spec|status|items): ?", r"^ {2,}(?:- )?(?:lastTransitionTime|creationTimestamp|resourceVersion|observedGeneration|uid): ",
+    r"^(?:apiVersion|kind|metadata|spec|status|items): ?",
+    r"^ {2,}(?:- )?(?:lastTransitionTime|creationTimestamp|resourceVersion|observedGeneration|uid): ",
     r'^\s+"(?:apiVersion|kind|resourceVersion|lastTransitionTime|creationTimestamp|reason|namespace|uid)": ',
-)  # fmt: skip
+)
 MOST_LINES = 60_000
 MOST_OBJECTS = 5_000
 
@@ -66,7 +67,11 @@ def parse_block(reader: Reader) -> Iterator[Record]:
         reader.back(place)
         return
     command = command_above(reader.data, offset)
-    about = Described(command.kind, command.name, command.namespace) if command.name else Described("", "", command.namespace)
+    about = (
+        Described(command.kind, command.name, command.namespace)
+        if command.name
+        else Described("", "", command.namespace)
+    )
     for document in read_trees(text, first):
         yield from _document(reader, document, about)
 
@@ -118,7 +123,7 @@ def _take_yaml(reader: Reader) -> list[str]:
             break
         if indent == base and re.match(r"\s*[A-Z][\w ]*:\s{2,}\S", line):
             break  # describe output
-        if indent == 0 and not lines == [] and re.match(r"[\w.-]+@?[\w.-]*: ?[~/].*[$#] ", line):
+        if indent == 0 and lines and re.match(r"[\w.-]+@?[\w.-]*: ?[~/].*[$#] ", line):
             break
         deep = indent if bare.endswith(("|", ">", "|-", ">-")) else deep
         lines.append(line[base:])
@@ -144,7 +149,11 @@ def _document(reader: Reader, root: Tree, about: Described) -> Iterator[Record]:
         # what `jq .items[].status.allocatable` leaves of a node
         table = {name: (one.value, one.line) for name, one in root.fields.items()}
         for record in resource_facts(reader.input, Described("Node"), {}, table, {}):
-            yield replace(record, attributes={**record.attributes, "place": str(root.line)}) if isinstance(record, Observation) else record
+            yield (
+                replace(record, attributes={**record.attributes, "place": str(root.line)})
+                if isinstance(record, Observation)
+                else record
+            )
         return
     items = root.at("items").items
     if items:
@@ -154,7 +163,11 @@ def _document(reader: Reader, root: Tree, about: Described) -> Iterator[Record]:
         return
     if root.items:
         for item in root.items[:MOST_OBJECTS]:
-            yield from _object(reader.input, item, about) if item.at("metadata").fields else _conditions(reader.input, Tree(items=[item]), about, "")
+            yield from (
+                _object(reader.input, item, about)
+                if item.at("metadata").fields
+                else _conditions(reader.input, Tree(items=[item]), about, "")
+            )
         return
     yield from _object(reader.input, root, about)
 
@@ -181,7 +194,9 @@ def _object(input_name: str, root: Tree, about: Described) -> Iterator[Record]:
     else:
         yield from _other(input_name, root, about)
     for name in ("conditions", "schedulingConditions"):  # the latter: PodGroups of KAI
-        yield from _conditions(input_name, status.at(name), about, root.text("metadata", "labels", "kueue.x-k8s.io/queue-name"))
+        yield from _conditions(
+            input_name, status.at(name), about, root.text("metadata", "labels", "kueue.x-k8s.io/queue-name")
+        )
 
 
 def _time(text: str) -> float | None:
@@ -192,16 +207,37 @@ def _event(input_name: str, root: Tree) -> Iterator[Record]:
     target = root.at("involvedObject") if root.at("involvedObject").fields else root.at("regarding")
     message = root.at("message") if root.at("message").value else root.at("note")
     about = Described(target.text("kind"), target.text("name"), target.text("namespace"))
-    when = next((value for path in (("lastTimestamp",), ("series", "lastObservedTime"), ("eventTime",), ("deprecatedLastTimestamp",), ("firstTimestamp",),
-                                    ("metadata", "creationTimestamp")) if (value := root.text(*path)) not in ("", "null")), "")  # fmt: skip
+    when = next(
+        (
+            value
+            for path in (
+                ("lastTimestamp",),
+                ("series", "lastObservedTime"),
+                ("eventTime",),
+                ("deprecatedLastTimestamp",),
+                ("firstTimestamp",),
+                ("metadata", "creationTimestamp"),
+            )
+            if (value := root.text(*path)) not in ("", "null")
+        ),
+        "",
+    )
     component = root.text("source", "component") or root.text("reportingComponent") or root.text("reportingController")
     host = root.text("source", "host")
     line = message.line or root.line
     yield from make_event(
-        input_name, line, max(message.last, line), about, reason=root.text("reason"), type_=root.text("type"), message=message.value,
-        component=component, node=normalise_node(host) if host and component == "kubelet" else "", time=_time(when),
+        input_name,
+        line,
+        max(message.last, line),
+        about,
+        reason=root.text("reason"),
+        type_=root.text("type"),
+        message=message.value,
+        component=component,
+        node=normalise_node(host) if host and component == "kubelet" else "",
+        time=_time(when),
         extra={"count": root.text("count") or root.text("series", "count")},
-    )  # fmt: skip
+    )
 
 
 def _requests(containers: list[Tree]) -> dict[str, str]:
@@ -221,15 +257,27 @@ def _pod(input_name: str, root: Tree, status: Tree, about: Described) -> Iterato
     terminating = bool(root.text("metadata", "deletionTimestamp"))
     selector = root.pairs("spec", "nodeSelector")
     attributes = {
-        "status": "Terminating" if terminating else phase.value, "phase": phase.value, "reason": reason.value, "message": message.value,
-        "owner": f"{owner.text('kind')}/{owner.text('name')}" if owner.fields else "", "scheduler": root.text("spec", "schedulerName"),
-        "priority": root.text("spec", "priority"), "nominated": status.text("nominatedNodeName"),
+        "status": "Terminating" if terminating else phase.value,
+        "phase": phase.value,
+        "reason": reason.value,
+        "message": message.value,
+        "owner": f"{owner.text('kind')}/{owner.text('name')}" if owner.fields else "",
+        "scheduler": root.text("spec", "schedulerName"),
+        "priority": root.text("spec", "priority"),
+        "nominated": status.text("nominatedNodeName"),
         "selector": ",".join(f"{name}={value}" for name, value in sorted(selector.items())),
-        "queue": root.text("metadata", "labels", "kueue.x-k8s.io/queue-name") or root.text("metadata", "annotations", "scheduling.volcano.sh/queue-name"),
+        "queue": root.text("metadata", "labels", "kueue.x-k8s.io/queue-name")
+        or root.text("metadata", "annotations", "scheduling.volcano.sh/queue-name"),
         "tolerations": ";".join(":".join(one.pairs().values()) for one in root.at("spec", "tolerations").items),
-    }  # fmt: skip
+    }
     yield from pod_facts(
-        input_name, line, max(place.last, line), about, attributes, _requests(root.at("spec", "containers").items), time=_time(status.text("startTime"))
+        input_name,
+        line,
+        max(place.last, line),
+        about,
+        attributes,
+        _requests(root.at("spec", "containers").items),
+        time=_time(status.text("startTime")),
     )
     for group in ("initContainerStatuses", "containerStatuses"):
         for one in status.at(group).items:
@@ -242,23 +290,57 @@ def _container(input_name: str, one: Tree, about: Described) -> Iterator[Record]
     reason, message = state.at("reason"), state.at("message")
     place = message if message.line else reason if reason.line else state if state.line else one
     attributes = {
-        "container": one.text("name"), "state": kind.capitalize(), "reason": reason.value, "message": message.value, "exit_code": state.text("exitCode"),
-        "last_state": before_kind.capitalize(), "last_reason": before.text("reason"), "last_exit_code": before.text("exitCode"),
-        "last_message": before.text("message"), "restarts": one.text("restartCount"), "ready": one.text("ready"), "image": one.text("image"),
-    }  # fmt: skip
+        "container": one.text("name"),
+        "state": kind.capitalize(),
+        "reason": reason.value,
+        "message": message.value,
+        "exit_code": state.text("exitCode"),
+        "last_state": before_kind.capitalize(),
+        "last_reason": before.text("reason"),
+        "last_exit_code": before.text("exitCode"),
+        "last_message": before.text("message"),
+        "restarts": one.text("restartCount"),
+        "ready": one.text("ready"),
+        "image": one.text("image"),
+    }
     text = ": ".join(part for part in (attributes["state"], reason.value, message.value) if part)
     yield from fact(
-        input_name, place.line, max(place.last, place.line), about, "container", reason.value or attributes["state"], text, attributes, node=about.node,
+        input_name,
+        place.line,
+        max(place.last, place.line),
+        about,
+        "container",
+        reason.value or attributes["state"],
+        text,
+        attributes,
+        node=about.node,
         time=_time(state.text("finishedAt") or state.text("startedAt")),
-    )  # fmt: skip
+    )
     if before.fields:
-        end = before.at("message") if before.text("message") else before.at("reason") if before.at("reason").line else before
+        end = (
+            before.at("message")
+            if before.text("message")
+            else before.at("reason")
+            if before.at("reason").line
+            else before
+        )
         yield from fact(
-            input_name, end.line, max(end.last if end is not before else end.line, end.line), about, "container-end", before.text("reason"),
+            input_name,
+            end.line,
+            max(end.last if end is not before else end.line, end.line),
+            about,
+            "container-end",
+            before.text("reason"),
             f"{before_kind.capitalize()}: {before.text('reason')}: {before.text('message')}".rstrip(": "),
-            {"container": one.text("name"), "reason": before.text("reason"), "exit_code": before.text("exitCode"), "restarts": one.text("restartCount")},
-            node=about.node, time=_time(before.text("finishedAt")),
-        )  # fmt: skip
+            {
+                "container": one.text("name"),
+                "reason": before.text("reason"),
+                "exit_code": before.text("exitCode"),
+                "restarts": one.text("restartCount"),
+            },
+            node=about.node,
+            time=_time(before.text("finishedAt")),
+        )
 
 
 def _state(tree: Tree) -> tuple[Tree, str]:
@@ -271,31 +353,75 @@ def _state(tree: Tree) -> tuple[Tree, str]:
 def _node(input_name: str, root: Tree, status: Tree, about: Described) -> Iterator[Record]:
     cordoned = root.at("spec", "unschedulable")
     if cordoned.value == "true":
-        yield from fact(input_name, cordoned.line, cordoned.line, about, "node", "", "unschedulable: true", {"unschedulable": "true"})
+        yield from fact(
+            input_name,
+            cordoned.line,
+            cordoned.line,
+            about,
+            "node",
+            "",
+            "unschedulable: true",
+            {"unschedulable": "true"},
+        )
     for one in root.at("spec", "taints").items:
         key = one.at("key")
         text = f"{key.value}={one.text('value')}:{one.text('effect')}"
         yield from fact(
-            input_name, key.line, key.line, about, "taint", key.value, text, {"value": one.text("value"), "effect": one.text("effect")},
+            input_name,
+            key.line,
+            key.line,
+            about,
+            "taint",
+            key.value,
+            text,
+            {"value": one.text("value"), "effect": one.text("effect")},
             time=_time(one.text("timeAdded")),
-        )  # fmt: skip
+        )
     tables = {
-        name: {resource: (one.value, one.line) for resource, one in status.at(name).fields.items()} for name in ("capacity", "allocatable")
+        name: {resource: (one.value, one.line) for resource, one in status.at(name).fields.items()}
+        for name in ("capacity", "allocatable")
     }
     yield from resource_facts(input_name, about, tables["capacity"], tables["allocatable"], {})
 
 
 _OTHER = (
-    ("spec", "queueName"), ("spec", "queue"), ("spec", "minMember"), ("spec", "minAvailable"), ("spec", "schedulerName"), ("spec", "clusterQueue"),
-    ("spec", "suspend"), ("spec", "active"), ("spec", "stopPolicy"), ("spec", "cohort"), ("spec", "priorityClassName"), ("spec", "weight"),
-    ("spec", "reclaimable"), ("spec", "completions"), ("spec", "parallelism"), ("spec", "queueingStrategy"),
-    ("status", "state"), ("status", "phase"), ("status", "running"), ("status", "pending"), ("status", "inqueue"), ("status", "pendingWorkloads"),
-    ("status", "admission", "clusterQueue"), ("status", "succeeded"), ("status", "failed"), ("status", "active"),
-)  # fmt: skip
+    ("spec", "queueName"),
+    ("spec", "queue"),
+    ("spec", "minMember"),
+    ("spec", "minAvailable"),
+    ("spec", "schedulerName"),
+    ("spec", "clusterQueue"),
+    ("spec", "suspend"),
+    ("spec", "active"),
+    ("spec", "stopPolicy"),
+    ("spec", "cohort"),
+    ("spec", "priorityClassName"),
+    ("spec", "weight"),
+    ("spec", "reclaimable"),
+    ("spec", "completions"),
+    ("spec", "parallelism"),
+    ("spec", "queueingStrategy"),
+    ("status", "state"),
+    ("status", "phase"),
+    ("status", "running"),
+    ("status", "pending"),
+    ("status", "inqueue"),
+    ("status", "pendingWorkloads"),
+    ("status", "admission", "clusterQueue"),
+    ("status", "succeeded"),
+    ("status", "failed"),
+    ("status", "active"),
+)
 _AMOUNTS = (
-    ("spec", "minResources"), ("spec", "capability"), ("spec", "deserved"), ("spec", "guarantee"), ("spec", "hard"), ("status", "hard"),
-    ("status", "used"), ("status", "allocated"),
-)  # fmt: skip
+    ("spec", "minResources"),
+    ("spec", "capability"),
+    ("spec", "deserved"),
+    ("spec", "guarantee"),
+    ("spec", "hard"),
+    ("status", "hard"),
+    ("status", "used"),
+    ("status", "allocated"),
+)
 
 
 def _other(input_name: str, root: Tree, about: Described) -> Iterator[Record]:
@@ -313,9 +439,15 @@ def _other(input_name: str, root: Tree, about: Described) -> Iterator[Record]:
         used, hard = root.at("status", "used"), root.pairs("status", "hard")
     for name, one in used.fields.items():
         yield from fact(
-            input_name, one.line, one.line, about, "quota", name, f"{name}: {one.value} of {hard.get(name, '?')}",
+            input_name,
+            one.line,
+            one.line,
+            about,
+            "quota",
+            name,
+            f"{name}: {one.value} of {hard.get(name, '?')}",
             {"used": _plain(one.value), "hard": _plain(hard.get(name, "")), "resource": name},
-        )  # fmt: skip
+        )
 
 
 def _plain(text: str) -> str:
@@ -332,7 +464,20 @@ def _conditions(input_name: str, conditions: Tree, about: Described, queue: str)
         since = one.text("lastTransitionTime")
         text = message.value or f"{kind}={one.text('status')} {one.text('reason')}".strip()
         yield from fact(
-            input_name, place.line, max(place.last, place.line), about, "node-condition" if about.kind == "Node" else "condition", kind, text,
-            {"status": one.text("status"), "reason": one.text("reason"), "message": message.value, "since": since, "queue": queue},
-            node=about.node, time=_time(since),
-        )  # fmt: skip
+            input_name,
+            place.line,
+            max(place.last, place.line),
+            about,
+            "node-condition" if about.kind == "Node" else "condition",
+            kind,
+            text,
+            {
+                "status": one.text("status"),
+                "reason": one.text("reason"),
+                "message": message.value,
+                "since": since,
+                "queue": queue,
+            },
+            node=about.node,
+            time=_time(since),
+        )

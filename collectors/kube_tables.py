@@ -27,25 +27,38 @@ from collectors.table import Columns, read_columns
 SOURCE = "kube-objects"
 LAYERS = ("scheduler", "platform")
 HEADS = (
-    r"^(?:NAMESPACE +)?NAME {2,}[A-Z]", r"^NODE(?:NAME)? {2,}[A-Z]", r"^Resource +Used +Hard$",
+    r"^(?:NAMESPACE +)?NAME {2,}[A-Z]",
+    r"^NODE(?:NAME)? {2,}[A-Z]",
+    r"^Resource +Used +Hard$",
     r"^(?:[a-z0-9][\w.-]* +)?[a-z0-9][a-z0-9./-]* +\d+/\d+ {2,}(?:[A-Z][A-Za-z:]+|Init:\d+/\d+) {2,}\d+ ",
-)  # fmt: skip
+)
 SIGNATURES = HEADS
 MOST_ROWS = 50_000
 
 _STOP = re.compile(r"^(?:[#$] |==>|\[?[\w.-]+@[\w.-]+[: ]|[\w.-]*\d[\w.-]*[#$] |[\w.-]+:[~/]\S*[#$] |---)")
 _ROW = re.compile(
-    r"^(?:(?P<namespace>[a-z0-9][\w.-]*) {2,})?(?P<name>[a-z0-9][a-z0-9./-]*) +(?P<ready>\d+/\d+) {2,}(?P<status>[A-Z][A-Za-z:]+|Init:\d+/\d+) {2,}"
+    r"^(?:(?P<namespace>[a-z0-9][\w.-]*) {2,})?(?P<name>[a-z0-9][a-z0-9./-]*) +(?P<ready>\d+/\d+) {2,}"
+    r"(?P<status>[A-Z][A-Za-z:]+|Init:\d+/\d+) {2,}"
     r"(?P<restarts>\d+(?: \(\S+ ago\))?) {2,}(?P<age>\S+)(?: {2,}(?P<ip>\S+) {2,}(?P<node>\S+).*)?\s*$"
 )
 _CUSTOM = re.compile(r"custom-columns=(\S+)")
 _KIND_BY_COLUMNS = (
-    ("Pod", {"ready", "status", "restarts"}), ("Node", {"status", "roles"}), ("Node", {"status", "version"}), ("PodGroup", {"minmember"}),
-    ("VolcanoJob", {"minavailable"}), ("Job", {"completions"}), ("Deployment", {"up-to-date", "available"}), ("ReplicaSet", {"desired", "current"}),
-    ("ClusterQueue", {"cohort", "pending_workloads"}), ("LocalQueue", {"clusterqueue", "pending_workloads"}),
-    ("Workload", {"queue", "reserved_in"}), ("Workload", {"queue", "admitted"}), ("PersistentVolumeClaim", {"volume", "storageclass"}),
-    ("PersistentVolume", {"reclaim_policy"}), ("Node", {"gpu", "unsched"}),
-)  # fmt: skip
+    ("Pod", {"ready", "status", "restarts"}),
+    ("Node", {"status", "roles"}),
+    ("Node", {"status", "version"}),
+    ("PodGroup", {"minmember"}),
+    ("VolcanoJob", {"minavailable"}),
+    ("Job", {"completions"}),
+    ("Deployment", {"up-to-date", "available"}),
+    ("ReplicaSet", {"desired", "current"}),
+    ("ClusterQueue", {"cohort", "pending_workloads"}),
+    ("LocalQueue", {"clusterqueue", "pending_workloads"}),
+    ("Workload", {"queue", "reserved_in"}),
+    ("Workload", {"queue", "admitted"}),
+    ("PersistentVolumeClaim", {"volume", "storageclass"}),
+    ("PersistentVolume", {"reclaim_policy"}),
+    ("Node", {"gpu", "unsched"}),
+)
 _HEAD = re.compile("|".join(f"(?:{one})" for one in HEADS))
 
 
@@ -83,7 +96,11 @@ def _kind(columns: Columns | None, command: Command) -> str:
         return "Pod"
     names = set(columns.names)
     found = next((kind for kind, wanted in _KIND_BY_COLUMNS if wanted <= names), "")
-    if command.kind and command.verb in ("get", "top") and (not found or found == command.kind or "custom-columns" in command.text):
+    if (
+        command.kind
+        and command.verb in ("get", "top")
+        and (not found or found == command.kind or "custom-columns" in command.text)
+    ):
         return command.kind
     return found or (command.kind if command.verb in ("get", "top") else "")
 
@@ -103,11 +120,21 @@ def _read_row(line: str, columns: Columns | None) -> dict[str, str] | None:
     if columns is None:
         match = _ROW.match(line)
         return {name: value for name, value in match.groupdict().items() if value} if match else None
-    if len(columns.names) > 1 and re.match(r"(?:[A-Z][A-Z_() /%.-]+ {2,}){1,}[A-Z]", line) and read_columns(line).names != columns.names:
+    if (
+        len(columns.names) > 1
+        and re.match(r"(?:[A-Z][A-Z_() /%.-]+ {2,}){1,}[A-Z]", line)
+        and read_columns(line).names != columns.names
+    ):
         return None
     row = columns.row(line)
     filled = sum(1 for name in columns.names if name in row)
-    return row if filled >= 2 and (row.get("name") or row.get("node") or row.get("nodename")) and " " not in row.get("name", "") else None
+    return (
+        row
+        if filled >= 2
+        and (row.get("name") or row.get("node") or row.get("nodename"))
+        and " " not in row.get("name", "")
+        else None
+    )
 
 
 def _emit(
@@ -133,15 +160,25 @@ def _emit(
         if "SchedulingDisabled" in row.get("status", "") or row.get("unsched", row.get("unschedulable", "")) == "true":
             attributes["unschedulable"] = "true"
     yield Observation(
-        SOURCE, "row", input_name, number, number, line.strip(), code=kind, node=node, entity=about.entity,
+        SOURCE,
+        "row",
+        input_name,
+        number,
+        number,
+        line.strip(),
+        code=kind,
+        node=node,
+        entity=about.entity,
         attributes={key: value for key, value in attributes.items() if value},
-    )  # fmt: skip
+    )
     yield from object_relations(input_name, number, about, node)
     if kind == "Node" and name:
         yield from _allocatable(input_name, number, line, row, node, paths)
 
 
-def _allocatable(input_name: str, number: int, line: str, row: dict[str, str], node: str, paths: dict[str, str]) -> Iterator[Record]:
+def _allocatable(
+    input_name: str, number: int, line: str, row: dict[str, str], node: str, paths: dict[str, str]
+) -> Iterator[Record]:
     for column, cell in row.items():
         path = paths.get(column, "")
         resource = path.partition(".allocatable.")[2]
@@ -152,10 +189,24 @@ def _allocatable(input_name: str, number: int, line: str, row: dict[str, str], n
         value = 0.0 if cell in ("<none>", "") else parse_quantity(cell)
         if value is not None:
             yield Observation(
-                SOURCE, "allocatable", input_name, number, number, line.strip(), code=resource, node=node, entity=f"node:{node}",
-                attributes={"resource": resource, "allocatable": plain_number(value), "node": node, "object_kind": "Node", "object": node,
-                            "device": "true" if is_device(resource) else ""},
-            )  # fmt: skip
+                SOURCE,
+                "allocatable",
+                input_name,
+                number,
+                number,
+                line.strip(),
+                code=resource,
+                node=node,
+                entity=f"node:{node}",
+                attributes={
+                    "resource": resource,
+                    "allocatable": plain_number(value),
+                    "node": node,
+                    "object_kind": "Node",
+                    "object": node,
+                    "device": "true" if is_device(resource) else "",
+                },
+            )
 
 
 def _read_quota(reader: Reader, about: Described) -> Iterator[Record]:
@@ -172,10 +223,23 @@ def _read_quota(reader: Reader, about: Described) -> Iterator[Record]:
             return
         used, hard = parse_quantity(cells[1]), parse_quantity(cells[2])
         if used is not None and hard is not None:
-            attributes = {"resource": cells[0], "used": plain_number(used), "hard": plain_number(hard), "object": about.name,
-                          "object_kind": "ResourceQuota", "namespace": about.namespace}  # fmt: skip
+            attributes = {
+                "resource": cells[0],
+                "used": plain_number(used),
+                "hard": plain_number(hard),
+                "object": about.name,
+                "object_kind": "ResourceQuota",
+                "namespace": about.namespace,
+            }
             yield Observation(
-                SOURCE, "quota", reader.input, reader.number, reader.number, line.strip(), code=cells[0],
-                entity=f"namespace:{about.namespace}" if about.namespace else "", attributes={key: one for key, one in attributes.items() if one},
-            )  # fmt: skip
+                SOURCE,
+                "quota",
+                reader.input,
+                reader.number,
+                reader.number,
+                line.strip(),
+                code=cells[0],
+                entity=f"namespace:{about.namespace}" if about.namespace else "",
+                attributes={key: one for key, one in attributes.items() if one},
+            )
         reader.next()

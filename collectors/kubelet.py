@@ -21,9 +21,11 @@ SOURCE = "kubelet"
 LAYERS = ("node", "platform", "runtime")
 SIGNATURES = (
     r"\bkubelet(?:\[\d+\])?: ",
-    (r"^[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ (?:kubelet\w*|pod_workers|kuberuntime_\w+|remote_\w+|reconciler\w*|operation_generator|"
-    r"nestedpendingoperations|eviction_manager|pleg|generic|kubelet_node_status|reflector|cni|prober|image_gc_manager|"
-    r"status_manager|container_manager_linux|csi_\w+)\.go:\d+\]"),
+    (
+        r"^[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ (?:kubelet\w*|pod_workers|kuberuntime_\w+|remote_\w+|reconciler\w*|operation_generator|"
+        r"nestedpendingoperations|eviction_manager|pleg|generic|kubelet_node_status|reflector|cni|prober|image_gc_manager|"
+        r"status_manager|container_manager_linux|csi_\w+)\.go:\d+\]"
+    ),
     r"\"caller\":\"(?:kubelet|kuberuntime|pleg|eviction|status|prober|devicemanager|certificate|nodestatus|container)/\w+\.go",
 )
 ANCHORS = (
@@ -36,7 +38,9 @@ ANCHORS = (
 )
 _POD_OLD = r"(?P<pod>[a-z0-9][a-z0-9.-]*)_(?P<namespace>[a-z0-9-]+)\([0-9a-f-]+\)"
 _OLD = re.compile(rf'Error syncing pod \S+ \("{_POD_OLD}"\), skipping: (?P<error>.*)')
-_NEW = re.compile(r'"Error syncing pod, skipping" err="(?P<error>.*)" pod="(?P<namespace>[a-z0-9-]+)/(?P<pod>[a-z0-9.-]+)"')
+_NEW = re.compile(
+    r'"Error syncing pod, skipping" err="(?P<error>.*)" pod="(?P<namespace>[a-z0-9-]+)/(?P<pod>[a-z0-9.-]+)"'
+)
 _REASON = re.compile(r"with (?P<reason>[A-Z]\w+): ")
 _EPOCH = re.compile(r'"ts":(\d+(?:\.\d+)?)')
 
@@ -51,9 +55,17 @@ def parse_line(line: Line) -> Iterator[Record]:
     if match:
         reason = _REASON.search(match["error"])
         attributes = {name: match[name][:1000] for name in ("pod", "namespace", "error")}
-        yield _observe(line, "pod-error", reason["reason"] if reason else "", f"pod:{match['namespace']}/{match['pod']}", attributes)
+        yield _observe(
+            line,
+            "pod-error",
+            reason["reason"] if reason else "",
+            f"pod:{match['namespace']}/{match['pod']}",
+            attributes,
+        )
         if line.host:
-            yield Relation(f"pod:{match['namespace']}/{match['pod']}", f"node:{line.host}", "on", line.input, line.number)
+            yield Relation(
+                f"pod:{match['namespace']}/{match['pod']}", f"node:{line.host}", "on", line.input, line.number
+            )
     elif "Starting kubelet main sync loop" in text:
         yield _observe(line, "kubelet-start", "", "", {})
     elif "as it just became ready" in text:

@@ -21,10 +21,18 @@ from collectors.prefix import Line
 SOURCE = "scheduler"
 LAYERS: tuple[str, ...] = ()
 ANCHORS = (
-    r"nodes are (?:un)?available: ", r"nodes are available that match all of the following predicates", r"trigger scale-up", r"tasks in gang unschedulable",
-    r"pod group is not ready", r"queue resource quota insufficient", r"resource in cluster is overused", r"(?:could|can)n''?t assign flavors to pod set",
-    r"required for gang scheduling", r"requires \d+ pods for gang scheduling", r"no nodes with enough resources were found",
-)  # fmt: skip
+    r"nodes are (?:un)?available: ",
+    r"nodes are available that match all of the following predicates",
+    r"trigger scale-up",
+    r"tasks in gang unschedulable",
+    r"pod group is not ready",
+    r"queue resource quota insufficient",
+    r"resource in cluster is overused",
+    r"(?:could|can)n''?t assign flavors to pod set",
+    r"required for gang scheduling",
+    r"requires \d+ pods for gang scheduling",
+    r"no nodes with enough resources were found",
+)
 
 _HEAD = re.compile(r"(?:all|(?P<free>\d+)/(?P<total>\d+)) nodes are (?:un)?available: ?")
 _OLD_HEAD = re.compile(r"nodes are available that match all of the following predicates: ?: ?")
@@ -46,24 +54,46 @@ _REASONS = tuple(
         ("pod-affinity", r"pod affinity rules|MatchInterPodAffinity"),
         ("spread", r"topology spread constraint"),
         ("volume", r"[Vv]olume|PersistentVolume|persistentvolumeclaim|NoVolumeZoneConflict|max volume count"),
-        ("selector", r"node affinity|node selector|[Nn]ode[Ss]elector|requested node name|node\(s\) didn't match Pod's"),
+        (
+            "selector",
+            r"node affinity|node selector|[Nn]ode[Ss]elector|requested node name|node\(s\) didn't match Pod's",
+        ),
         ("unschedulable", r"were unschedulable|NodeUnschedulable|^(?:node\(s\) )?unschedulable"),
         ("port", r"free ports|PodFitsHostPorts"),
-        ("pool-limit", r"max (?:node group|cluster) (?:size|nodes|cpu|memory|\S+ limit) ?(?:limit )?reached|max node group size"),
+        (
+            "pool-limit",
+            r"max (?:node group|cluster) (?:size|nodes|cpu|memory|\S+ limit) ?(?:limit )?reached|max node group size",
+        ),
         ("pool-backoff", r"backoff after failed scale-up"),
         ("claim", r"cannot allocate all claims|resourceclaim|ResourceClaim"),
         ("numa", r"cannot align (?:pod|container)|NUMA|NumaNotFit"),
         ("node-not-ready", r"not ready|NotReady|out of disk|NodeUnder\w+Pressure|network-unavailable"),
-        ("device-share", r"Card\w+|NodeInsufficientDevice|AllocatedCardsInsufficientRequest|ExclusiveDeviceAllocateConflict|ResourceQuotaNotFit|not enough gpu fitted"),
+        (
+            "device-share",
+            (
+                r"Card\w+|NodeInsufficientDevice|AllocatedCardsInsufficientRequest|ExclusiveDeviceAllocateConflict|"
+                r"ResourceQuotaNotFit|not enough gpu fitted"
+            ),
+        ),
         ("unregistered", r"unregister"),
     )
 )
 _GANG = re.compile(r"(?P<schedulable>\d+)/(?P<tasks>\d+) tasks in gang unschedulable: ?(?P<rest>.*)", re.S)
-_GANG_COUNT = re.compile(r"(?P<count>\d+) (?P<what>Pending|Running|minAvailable|Succeeded|Failed|Releasing|Binding|Bound|Pipelined|Allocated|Unschedulable|Undetermined|Schedulable)")
-_KAI_GANG = re.compile(r"Resources were found for (?P<schedulable>\d+) pods?.{0,80}?(?:while (?P<minimum>\d+) are|requires (?P<minimum2>\d+) pods)")
+_GANG_COUNT = re.compile(
+    r"(?P<count>\d+) (?P<what>Pending|Running|minAvailable|Succeeded|Failed|Releasing|Binding|Bound|Pipelined|Allocated|"
+    r"Unschedulable|Undetermined|Schedulable)"
+)
+_KAI_GANG = re.compile(
+    r"Resources were found for (?P<schedulable>\d+) pods?.{0,80}?(?:while (?P<minimum>\d+) are|requires (?P<minimum2>\d+) pods)"
+)
 _FLAVORS = re.compile(r"(?:could|can)n''?t assign flavors to pod set (?P<podset>[\w-]+): (?P<rest>.*)", re.S)
-_EXCLUDED = re.compile(r"(?P<what>taint \"(?P<taint>[^\"]*)\"|resource \"(?P<resource>[^\"]*)\"|[A-Za-z][\w ]*?): (?P<count>\d+)")
-_FITS = re.compile(r"allows? to fit only (?P<fit>\d+) out of (?P<pods>\d+) pod|doesn't allow to fit any of (?P<none>\d+) pod|(?P<level>no topology domains? at level)")
+_EXCLUDED = re.compile(
+    r"(?P<what>taint \"(?P<taint>[^\"]*)\"|resource \"(?P<resource>[^\"]*)\"|[A-Za-z][\w ]*?): (?P<count>\d+)"
+)
+_FITS = re.compile(
+    r"allows? to fit only (?P<fit>\d+) out of (?P<pods>\d+) pod|doesn't allow to fit any of (?P<none>\d+) pod|"
+    r"(?P<level>no topology domains? at level)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +112,33 @@ def parse_line(line: Line) -> Iterator[Observation]:
     clauses = read_reasons(line.text)
     if clauses:
         yield Observation(
-            SOURCE, "scheduling-message", line.input, line.number, line.number, line.text, code=clauses[0].code, time=line.time, node="",
+            SOURCE,
+            "scheduling-message",
+            line.input,
+            line.number,
+            line.number,
+            line.text,
+            code=clauses[0].code,
+            time=line.time,
+            node="",
             attributes={"message": line.text, "codes": ",".join(dict.fromkeys(one.code for one in clauses))},
-        )  # fmt: skip
+        )
 
 
 def read_reasons(message: str) -> list[Clause]:
     """Return the reasons in a message, an empty list when it gives none.
 
-    >>> [(one.code, one.count, one.total) for one in read_reasons(
-    ...     "0/4 nodes are available: 1 node(s) didn't match pod affinity rules, 3 Insufficient nvidia.com/gpu. preemption: 0/4 nodes ...")]
+    >>> [
+    ...     (one.code, one.count, one.total)
+    ...     for one in read_reasons(
+    ...         "0/4 nodes are available: 1 node(s) didn't match pod affinity rules, 3 Insufficient nvidia.com/gpu. preemption: ..."
+    ...     )
+    ... ]
     [('pod-affinity', 1, 4), ('insufficient', 3, 4)]
-    >>> [(one.code, one.details) for one in read_reasons("1/0 tasks in gang unschedulable: pod group is not ready, 1 minAvailable")]
+    >>> [
+    ...     (one.code, one.details)
+    ...     for one in read_reasons("1/0 tasks in gang unschedulable: pod group is not ready, 1 minAvailable")
+    ... ]
     [('gang', {'schedulable': '1', 'tasks': '0', 'minimum': '1', 'pending': '0', 'running': '0'})]
     """
     message = message[:8000]
@@ -107,7 +152,13 @@ def read_reasons(message: str) -> list[Clause]:
     kai = _KAI_GANG.search(message)
     if kai:
         minimum = kai["minimum"] or kai["minimum2"] or ""
-        found.append(Clause("gang", kai[0], details={"schedulable": kai["schedulable"], "minimum": minimum, "running": "0", "scheduler": "kai"}))
+        found.append(
+            Clause(
+                "gang",
+                kai[0],
+                details={"schedulable": kai["schedulable"], "minimum": minimum, "running": "0", "scheduler": "kai"},
+            )
+        )
     if "queue resource quota insufficient" in message:
         found.append(Clause("queue-quota", message, details=_named(r"insufficient ([\w./-]+)$", message, "resource")))
     if "resource in cluster is overused" in message:
@@ -117,8 +168,8 @@ def read_reasons(message: str) -> list[Clause]:
         return [*found, *_read_clauses(message[scale.end() :], 0, "autoscaler")]
     old = _OLD_HEAD.search(message)
     if old:
-        for match in _OLD_CLAUSE.finditer(message, old.end()):
-            found.append(_clause(match["reason"].strip(), int(match["count"][:9]), 0, ""))
+        matches = _OLD_CLAUSE.finditer(message, old.end())
+        found.extend(_clause(match["reason"].strip(), int(match["count"][:9]), 0, "") for match in matches)
         return found
     head = _HEAD.search(message)
     if head:
@@ -126,8 +177,17 @@ def read_reasons(message: str) -> list[Clause]:
         tail = _TAIL.search(body)
         preemption = body[tail.end() :] if tail else ""
         found.extend(_read_clauses(body[: tail.start()] if tail else body, int((head["total"] or "0")[:9]), ""))
-        if re.match(r"not eligible due to|preemption is not allowed|\d+/\d+ nodes are available: \d+ Preemption is not eligible", preemption):
-            found.append(Clause("preemption-refused", preemption[:200], details=_named(r"(preemptionPolicy=\w+|terminating pod)", preemption, "why")))
+        if re.match(
+            r"not eligible due to|preemption is not allowed|\d+/\d+ nodes are available: \d+ Preemption is not eligible",
+            preemption,
+        ):
+            found.append(
+                Clause(
+                    "preemption-refused",
+                    preemption[:200],
+                    details=_named(r"(preemptionPolicy=\w+|terminating pod)", preemption, "why"),
+                )
+            )
     elif "enough resources were found: " in message:
         found.extend(_read_clauses(message.partition("enough resources were found: ")[2], 0, "kai"))
     return found
@@ -163,7 +223,12 @@ def _clause(reason: str, count: int, total: int, origin: str) -> Clause:
             continue
         if code == "insufficient":
             resource = match["resource"].strip()
-            details["resource"] = {"Too many pods": "pods", "GPUs": "nvidia.com/gpu", "GPU": "nvidia.com/gpu", "CPU": "cpu"}.get(resource, resource)
+            details["resource"] = {
+                "Too many pods": "pods",
+                "GPUs": "nvidia.com/gpu",
+                "GPU": "nvidia.com/gpu",
+                "CPU": "cpu",
+            }.get(resource, resource)
         elif code == "taint":
             taint = _TAINT.search(reason)
             if taint:
@@ -178,10 +243,16 @@ def _read_gang(match: re.Match[str]) -> Clause:
     for one in _GANG_COUNT.finditer(head):
         counts.setdefault(one["what"], one["count"])
     return Clause(
-        "gang", match[0],
-        details={"schedulable": match["schedulable"], "tasks": match["tasks"], "minimum": counts.get("minAvailable", ""),
-                 "pending": counts.get("Pending", "0"), "running": counts.get("Running", "0")},
-    )  # fmt: skip
+        "gang",
+        match[0],
+        details={
+            "schedulable": match["schedulable"],
+            "tasks": match["tasks"],
+            "minimum": counts.get("minAvailable", ""),
+            "pending": counts.get("Pending", "0"),
+            "running": counts.get("Running", "0"),
+        },
+    )
 
 
 def _read_flavors(rest: str) -> Iterator[Clause]:
@@ -189,15 +260,30 @@ def _read_flavors(rest: str) -> Iterator[Clause]:
     fits = _FITS.search(rest)
     if fits:
         details = {name: value for name, value in fits.groupdict().items() if value}
-        worst = max(_EXCLUDED.finditer(rest.partition("excluded: ")[2]), key=lambda one: int(one["count"][:9]), default=None)
+        worst = max(
+            _EXCLUDED.finditer(rest.partition("excluded: ")[2]), key=lambda one: int(one["count"][:9]), default=None
+        )
         if worst is not None and worst["taint"]:
-            yield Clause("taint", rest, int(worst["count"][:9]), details={**details, "taint": worst["taint"].partition("=")[0], "origin": "kueue"})
+            yield Clause(
+                "taint",
+                rest,
+                int(worst["count"][:9]),
+                details={**details, "taint": worst["taint"].partition("=")[0], "origin": "kueue"},
+            )
         elif worst is not None and worst["resource"]:
-            yield Clause("insufficient", rest, int(worst["count"][:9]), details={**details, "resource": worst["resource"], "origin": "kueue"})
+            yield Clause(
+                "insufficient",
+                rest,
+                int(worst["count"][:9]),
+                details={**details, "resource": worst["resource"], "origin": "kueue"},
+            )
         else:
             yield Clause("topology", rest, details=details)
     for code, pattern in (
-        ("quota-maximum", r"insufficient quota for (?P<resource>\S+) in flavor (?P<flavor>\S+?),.{0,200}?maximum capacity"),
+        (
+            "quota-maximum",
+            r"insufficient quota for (?P<resource>\S+) in flavor (?P<flavor>\S+?),.{0,200}?maximum capacity",
+        ),
         ("quota", r"insufficient (?:unused )?quota (?:in cohort )?for (?P<resource>\S+) in flavor (?P<flavor>\S+?),"),
         ("taint", r"untolerated taint \{(?P<taint>\S+) (?P<value>\S*) ?\w* .{0,20}?\} in flavor (?P<flavor>\S+)"),
         ("flavor-affinity", r"flavor (?P<flavor>\S+) doesn't match node affinity"),
@@ -205,4 +291,8 @@ def _read_flavors(rest: str) -> Iterator[Clause]:
     ):
         match = re.search(pattern, rest)
         if match and not (code == "quota" and re.search(r"maximum capacity", rest)):
-            yield Clause(code, rest, details={"origin": "kueue", **{name: value for name, value in match.groupdict().items() if value}})
+            yield Clause(
+                code,
+                rest,
+                details={"origin": "kueue", **{name: value for name, value in match.groupdict().items() if value}},
+            )

@@ -51,6 +51,7 @@ _OBSERVATION = (
 _SAMPLE = ("input", "line", "time", "source", "metric", "value", "node", "entity", "labels")
 _RELATION = ("input", "line", "upper", "lower", "how", "node")
 _INTEGERS, _NUMBERS = {"line", "line_end"}, {"time", "value"}
+_CHUNK = 20_000  # rows that are turned into columns at a time
 _MOST_TEXT = 8192  # characters of a line that a row keeps
 
 
@@ -131,9 +132,13 @@ class Store:
         )
         self._connection.execute("BEGIN")
         try:
-            self._insert("observations", batch, _OBSERVATION, [_observation_row(one) for one in observations])
-            self._insert("samples", batch, _SAMPLE, [_sample_row(one) for one in samples])
-            self._insert("relations", batch, _RELATION, [_relation_row(one) for one in relations])
+            for at in range(0, len(observations), _CHUNK):
+                rows = [_observation_row(one) for one in observations[at : at + _CHUNK]]
+                self._insert("observations", batch, _OBSERVATION, rows)
+            for at in range(0, len(samples), _CHUNK):
+                self._insert("samples", batch, _SAMPLE, [_sample_row(one) for one in samples[at : at + _CHUNK]])
+            for at in range(0, len(relations), _CHUNK):
+                self._insert("relations", batch, _RELATION, [_relation_row(one) for one in relations[at : at + _CHUNK]])
             for row in inputs:
                 self._connection.execute(
                     "INSERT INTO inputs VALUES (?, ?, ?, ?, ?, ?)",

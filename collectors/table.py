@@ -37,9 +37,9 @@ class Columns:
 def read_columns(head: str) -> Columns:
     """Read a table's head; names come in lower case with `_` for blanks.
 
-    >>> read_columns('LAST SEEN   TYPE      REASON').names
+    >>> read_columns("LAST SEEN   TYPE      REASON").names
     ('last_seen', 'type', 'reason')
     """
     cells = list(_CELL.finditer(head))
     names = [cell[0].lower().replace(" ", "_") for cell in cells]
-    return Columns(tuple(names), tuple([0, *(cell.start() for cell in cells[1:])]))
+    return Columns(tuple(names), (0, *(cell.start() for cell in cells[1:])))

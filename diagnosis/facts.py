@@ -12,6 +12,8 @@ from collectors.store import Store
 from diagnosis.entities import Resolver
 from diagnosis.rulebook import Rulebook
 
+MOST_ROWS = 50_000  # rows of a window that are read one and all
+MOST_REPEATS = 200  # of a larger window, the first and as many last of what says the same
 _COLUMNS = "input, line, line_end, time, source, kind, code, node, entity, attributes, text, raw"
 
 
@@ -73,7 +75,8 @@ def load_facts(
     order = (
         "ORDER BY input, line, line_end, kind, code, text, time, source, node, entity, attributes, raw"  # all of them
     )
-    rows = store.query(f"SELECT DISTINCT {_COLUMNS} FROM observations {where} {order}", parameters)
+    table = _thin(store, "observations", "input, kind, code, node, entity", "time, line, line_end, text", where, parameters)
+    rows = store.query(f"SELECT DISTINCT {_COLUMNS} FROM {table} {order}", parameters)
     observations = [
         Observation(
             source=row[4],
@@ -91,8 +94,9 @@ def load_facts(
         )
         for row in rows
     ]
+    table = _thin(store, "samples", "metric, node, entity, labels", "time, input, line", where, parameters)
     rows = store.query(
-        f"SELECT DISTINCT input, line, time, source, metric, value, node, entity, labels FROM samples {where} ORDER BY ALL",
+        f"SELECT DISTINCT input, line, time, source, metric, value, node, entity, labels FROM {table} ORDER BY ALL",
         parameters,
     )
     samples = [
@@ -104,6 +108,22 @@ def load_facts(
         batch_parameters,
     )
     return Facts(observations, samples, [Relation(*row) for row in rows])
+
+
+def _thin(store: Store, table: str, same: str, order: str, where: str, parameters: Sequence[object]) -> str:
+    """Return what to read the rows of a window from: the table, or its first and last repeats when they are very many.
+
+    `same` are the columns by which rows say the same thing, `order` those that put them in a row.
+    """
+    count = store.query(f"SELECT count(*) FROM {table} {where}", parameters)[0][0]
+    if count <= MOST_ROWS:
+        return f"{table} {where}"
+    falling = ", ".join(f"{column} DESC" for column in order.split(", "))
+    return (
+        f"(SELECT *, row_number() OVER (PARTITION BY {same} ORDER BY {order}) AS place_first, "
+        f"row_number() OVER (PARTITION BY {same} ORDER BY {falling}) AS place_last FROM {table} {where}) AS thinned "
+        f"WHERE place_first <= {MOST_REPEATS} OR place_last <= {MOST_REPEATS}"
+    )
 
 
 def add_queries(facts: Facts, store: Store, rulebook: Rulebook) -> None:

@@ -31,12 +31,8 @@ def build_graph(facts: Facts, extra: Iterable[str] = ()) -> nx.DiGraph:
             _add(graph, resolver.resolve(one.entity, one.node), one.node)
     for entity in extra:
         _add(graph, entity, node_of(entity))
-    ranks = sorted(name for name in graph if kind_of(name) == "rank")
-    jobs = sorted(name for name in graph if kind_of(name) == "job")
-    # what happens to the job as a whole is on JOB; other jobs of the inputs (a nightly one, say) have nothing to do with its ranks
-    for job in [JOB] if JOB in graph or (ranks and not jobs) else jobs[:1]:
-        for rank in ranks:
-            graph.add_edge(job, rank)
+    for rank in sorted(name for name in graph if kind_of(name) == "rank"):
+        graph.add_edge(JOB, rank)  # one paste, one job: a job among the Kubernetes objects may be any other
     return graph
 
 

@@ -37,7 +37,7 @@ from diagnosis.redaction import hide_secrets
 from diagnosis.rulebook import Rulebook
 from diagnosis.rulebook.schema import Check
 from diagnosis.templates import group_lines
-from diagnosis.wording import describe_entity, say
+from diagnosis.wording import describe_entity, percent, say
 
 MOST_LINES = 6  # cited lines of one finding
 MOST_CAUSES = 12
@@ -108,7 +108,7 @@ def _verdict(outcome: Outcome, roots: Sequence[Hypothesis], symptoms: Sequence[H
     if outcome == "diagnosed":
         first = roots[0]
         where = first.entity or (f"node:{first.node}" if first.node else "")
-        values = {"title": rulebook.title(first.id, language), "probability": f"{first.probability:.2f}"}
+        values = {"title": rulebook.title(first.id, language), "probability": percent(first.probability)}
         return (
             say("diagnosed", language, entity=describe_entity(where, language), **values)
             if where
@@ -121,7 +121,7 @@ def _verdict(outcome: Outcome, roots: Sequence[Hypothesis], symptoms: Sequence[H
             titles = say("or", language).join(rulebook.title(one.id, language) for one in (first, *rivals))
             return say("undecided", language, titles=titles)
         return say(
-            "suspected", language, title=rulebook.title(first.id, language), probability=f"{first.probability:.2f}"
+            "suspected", language, title=rulebook.title(first.id, language), probability=percent(first.probability)
         )
     if outcome == "undecided":
         titles = ", ".join(dict.fromkeys(rulebook.title(one.id, language) for one in symptoms))

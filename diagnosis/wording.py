@@ -73,6 +73,15 @@ _KINDS: dict[str, dict[str, str]] = {
 }
 
 
+def percent(value: float) -> str:
+    """Return a probability as people read it; nothing is certain and nothing shown is impossible.
+
+    >>> percent(0.953), percent(0.9999), percent(0.004)
+    ('95 %', '99 %', '1 %')
+    """
+    return f"{min(max(round(value * 100), 1), 99)} %"
+
+
 def describe_entity(entity: str, language: Language = "en") -> str:
     """Return an entity as people write it.
 
@@ -83,6 +92,8 @@ def describe_entity(entity: str, language: Language = "en") -> str:
     ... )
     ('GPU 0000:3b:00.0 on node-a', 'node-a 的 GPU 0000:3b:00.0', 'rank 11')
     """
+    if entity == "job:this job":
+        return "本作业" if language == "zh" else "this job"
     kind, _, name = entity.partition(":")
     label = _KINDS.get(kind, {}).get(language, kind)
     node, slash, rest = name.partition("/")

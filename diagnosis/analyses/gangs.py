@@ -16,7 +16,9 @@ from diagnosis.analyses.waiting import find_capacity, find_waiting
 from diagnosis.facts import Facts
 
 Derived = tuple[Observation, Sequence[Observation]]
-_MEMBER = re.compile(r"^(?P<job>[a-z0-9][\w.-]*?)-(?P<role>workers?|master|launcher|chief|ps|head|leader|evaluator|actor|learner|node|rank|trainer|task|pod)(?:-\d+){1,3}(?:-[a-z0-9]{5})?$")
+_MEMBER = re.compile(
+    r"^(?P<job>[a-z0-9][\w.-]*?)-(?P<role>workers?|master|launcher|chief|ps|head|leader|evaluator|actor|learner|node|rank|trainer|task|pod)(?:-\d+){1,3}(?:-[a-z0-9]{5})?$"
+)
 _OLD = 3600.0  # seconds after which a pod group without pods is no longer just starting
 _PLACED = frozenset({"Running", "Completed", "Error", "CrashLoopBackOff", "OOMKilled", "Terminating"})
 
@@ -50,21 +52,41 @@ def _gangs(facts: Facts) -> Iterator[Derived]:
             gang = gangs[waiting.entity or f"{waiting.observation.input}:{waiting.observation.line}"]
             gang.running, gang.minimum, gang.tasks = running, minimum, tasks
             gang.lines.append(waiting.observation)
-            code = "missing-tasks" if 0 < tasks < minimum else "no-tasks" if tasks == 0 and "tasks" in clause.details else "waiting"
+            code = (
+                "missing-tasks"
+                if 0 < tasks < minimum
+                else "no-tasks"
+                if tasks == 0 and "tasks" in clause.details
+                else "waiting"
+            )
             attributes = _filled(**clause.details, gang="true" if minimum > 1 else "")
-            yield replace(waiting.observation, kind="gang", code=code, text=clause.reason[:400], attributes=attributes), (waiting.observation,)
+            yield (
+                replace(waiting.observation, kind="gang", code=code, text=clause.reason[:400], attributes=attributes),
+                (waiting.observation,),
+            )
     rows: dict[str, _Gang] = {}
     for one in facts.by_kind.get("row", ()):
         if one.code in ("PodGroup", "VolcanoJob"):
-            minimum = parse_quantity(one.attributes.get("minmember") or one.attributes.get("minavailable", "")) or 0
-            running = parse_quantity(one.attributes.get("runnings", "")) or 0
+            minimum = int(
+                parse_quantity(one.attributes.get("minmember") or one.attributes.get("minavailable", "")) or 0
+            )
+            running = int(parse_quantity(one.attributes.get("runnings", "")) or 0)
             if 0 < running < minimum:
-                rows.setdefault(facts.resolver.resolve(one.entity, one.node), _Gang(int(running), int(minimum), 0, [one]))
+                rows.setdefault(facts.resolver.resolve(one.entity, one.node), _Gang(running, minimum, 0, [one]))
     halves = [gang for _, gang in sorted(gangs.items()) if 0 < gang.running < gang.minimum]
     chosen = halves if len(halves) > 1 else [gang for _, gang in sorted(rows.items())]
     if len(chosen) > 1:
         lines = [gang.lines[-1] for gang in chosen]
-        yield replace(lines[0], kind="gang", code="deadlock", text=f"{len(chosen)} gangs hold part of what they need", attributes={"gangs": str(len(chosen))}), lines
+        yield (
+            replace(
+                lines[0],
+                kind="gang",
+                code="deadlock",
+                text=f"{len(chosen)} gangs hold part of what they need",
+                attributes={"gangs": str(len(chosen))},
+            ),
+            lines,
+        )
 
 
 def _partial_jobs(facts: Facts) -> Iterator[Derived]:
@@ -79,16 +101,31 @@ def _partial_jobs(facts: Facts) -> Iterator[Derived]:
     for job, pods in sorted(members.items()):
         placed = [one for _, one in sorted(pods.items()) if one.attributes.get("status") in _PLACED]
         pending = [one for _, one in sorted(pods.items()) if one.attributes.get("status") == "Pending"]
-        reasons = [waits[entity] for one in pending if (entity := facts.resolver.resolve(one.entity, one.node)) in waits]
+        reasons = [
+            waits[entity] for one in pending if (entity := facts.resolver.resolve(one.entity, one.node)) in waits
+        ]
         if placed and pending:
-            attributes = _filled(job=job, placed=str(len(placed)), pending=str(len(pending)), reason="true" if reasons else "")
+            attributes = _filled(
+                job=job, placed=str(len(placed)), pending=str(len(pending)), reason="true" if reasons else ""
+            )
             text = f"{len(placed)} of {len(placed) + len(pending)} pods of {job} are placed"
             lines = (*pending[:2], *placed[:2], *reasons[:2])
-            derived = replace(pending[0], kind="gang", code="partial", text=text, entity=f"job:{job}", attributes=attributes)
+            derived = replace(
+                pending[0], kind="gang", code="partial", text=text, entity=f"job:{job}", attributes=attributes
+            )
             halves.append(pending[0])
             yield derived, lines
     if len(halves) > 1:
-        yield replace(halves[0], kind="gang", code="deadlock-suspect", text=f"{len(halves)} jobs are partly placed", attributes={}), halves
+        yield (
+            replace(
+                halves[0],
+                kind="gang",
+                code="deadlock-suspect",
+                text=f"{len(halves)} jobs are partly placed",
+                attributes={},
+            ),
+            halves,
+        )
 
 
 def _pod_groups(facts: Facts) -> Iterator[Derived]:
@@ -98,14 +135,27 @@ def _pod_groups(facts: Facts) -> Iterator[Derived]:
         if one.code == "PodGroup":
             groups[one.attributes.get("namespace", "")].append(one)
     waits = find_waiting(facts)
-    refused = [one.observation for one in waits if any(clause.code in ("queue-quota", "overused") for clause in one.clauses)]
-    stuck = {one.entity: one.observation for one in waits if any(clause.code in ("gang", "insufficient", "selector", "taint") for clause in one.clauses)}
+    refused = [
+        one.observation for one in waits if any(clause.code in ("queue-quota", "overused") for clause in one.clauses)
+    ]
+    stuck = {
+        one.entity: one.observation
+        for one in waits
+        if any(clause.code in ("gang", "insufficient", "selector", "taint") for clause in one.clauses)
+    }
     for namespace, rows in sorted(groups.items()):
-        held = [one for one in rows if one.attributes.get("status") in ("Inqueue", "Running") and not one.attributes.get("runnings", "0").strip("0")]
+        held = [
+            one
+            for one in rows
+            if one.attributes.get("status") in ("Inqueue", "Running")
+            and not one.attributes.get("runnings", "0").strip("0")
+        ]
         out = [one for one in rows if one.attributes.get("status") == "Pending"]
         if not held or not (out or refused):
             continue
-        blocking = [one for one in held if facts.resolver.resolve(one.entity, one.node) in stuck or _too_large(facts, one)]
+        blocking = [
+            one for one in held if facts.resolver.resolve(one.entity, one.node) in stuck or _too_large(facts, one)
+        ]
         if blocking:
             lines = [*blocking[:2], *out[:1], *refused[:2]]
             for one in blocking[:2]:
@@ -113,13 +163,30 @@ def _pod_groups(facts: Facts) -> Iterator[Derived]:
                 waiting = stuck.get(facts.resolver.resolve(one.entity, one.node))
                 lines.extend([waiting] if waiting is not None else [])
             size = "true" if any(_too_large(facts, one) for one in blocking) else ""
-            yield replace(blocking[0], kind="podgroup", code="blocking", attributes=_filled(namespace=namespace, oversized=size)), lines
+            yield (
+                replace(
+                    blocking[0],
+                    kind="podgroup",
+                    code="blocking",
+                    attributes=_filled(namespace=namespace, oversized=size),
+                ),
+                lines,
+            )
             continue
-        pods = [one for one in facts.by_kind.get("row", ()) if one.code == "Pod" and one.attributes.get("namespace", "") in (namespace, "")]
+        pods = [
+            one
+            for one in facts.by_kind.get("row", ())
+            if one.code == "Pod" and one.attributes.get("namespace", "") in (namespace, "")
+        ]
         old = [one for one in held if float(one.attributes.get("age_seconds", "0")) >= _OLD]
         if pods and len(pods) < len(held) + len(out) and old:
             yield (
-                replace(old[0], kind="podgroup", code="orphaned", attributes={"groups": str(len(old)), "pods": str(len(pods)), "namespace": namespace}),
+                replace(
+                    old[0],
+                    kind="podgroup",
+                    code="orphaned",
+                    attributes={"groups": str(len(old)), "pods": str(len(pods)), "namespace": namespace},
+                ),
                 [*old[:3], *out[:1], *refused[:2]],
             )
 
@@ -135,6 +202,11 @@ def _too_large(facts: Facts, row: Observation) -> list[Observation]:
             continue
         for name, text in one.attributes.items():
             wanted, capacity = parse_quantity(text), capacities.get(name.partition("minResources.")[2])
-            if wanted is not None and capacity is not None and capacity.allocatable and wanted > max(capacity.allocatable.values()):
+            if (
+                wanted is not None
+                and capacity is not None
+                and capacity.allocatable
+                and wanted > max(capacity.allocatable.values())
+            ):
                 return [one]
     return []

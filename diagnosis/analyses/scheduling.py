@@ -20,11 +20,21 @@ from diagnosis.analyses.waiting import Capacity, Waiting, find_capacity, find_wa
 from diagnosis.facts import Facts
 
 _AFTER_RESOURCES = frozenset({"volume", "spread", "pod-affinity", "anti-affinity"})
-_CONTROL = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master", "node-role.kubernetes.io/etcd", "CriticalAddonsOnly")
+_CONTROL = (
+    "node-role.kubernetes.io/control-plane",
+    "node-role.kubernetes.io/master",
+    "node-role.kubernetes.io/etcd",
+    "CriticalAddonsOnly",
+)
 _CONDITIONS = (
-    "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable", "node.kubernetes.io/disk-pressure", "node.kubernetes.io/memory-pressure",
-    "node.kubernetes.io/pid-pressure", "node.kubernetes.io/network-unavailable", "node.cloudprovider.kubernetes.io/",
-)  # fmt: skip
+    "node.kubernetes.io/not-ready",
+    "node.kubernetes.io/unreachable",
+    "node.kubernetes.io/disk-pressure",
+    "node.kubernetes.io/memory-pressure",
+    "node.kubernetes.io/pid-pressure",
+    "node.kubernetes.io/network-unavailable",
+    "node.cloudprovider.kubernetes.io/",
+)
 
 Derived = tuple[Observation, Sequence[Observation]]
 
@@ -39,7 +49,9 @@ def derive(facts: Facts) -> Iterator[Derived]:
         for clause in waiting.clauses:
             yield _reason(waiting, clause, resource, capacity)
         if any(clause.code in ("insufficient", "device-share") for clause in waiting.clauses):
-            yield from _compare(waiting, resource, request[1] if request else 0.0, request[2] if request else None, capacities)
+            yield from _compare(
+                waiting, resource, request[1] if request else 0.0, request[2] if request else None, capacities
+            )
 
 
 def _wanted(clauses: Sequence[Clause]) -> str:
@@ -50,13 +62,22 @@ def _wanted(clauses: Sequence[Clause]) -> str:
 def _reason(waiting: Waiting, clause: Clause, resource: str, capacity: Capacity | None) -> Derived:
     decisive, because = _decide(waiting.clauses, clause, resource, capacity)
     attributes = {
-        **clause.details, "count": str(clause.count), "total": str(clause.total), "decisive": decisive,
-        "device": "true" if is_device(clause.details.get("resource", "")) else "", "class": _taint_class(clause),
-        "only": "true" if all(one.code == clause.code for one in waiting.clauses) else "", "object_kind": waiting.observation.attributes.get("object_kind", ""),
+        **clause.details,
+        "count": str(clause.count),
+        "total": str(clause.total),
+        "decisive": decisive,
+        "device": "true" if is_device(clause.details.get("resource", "")) else "",
+        "class": _taint_class(clause),
+        "only": "true" if all(one.code == clause.code for one in waiting.clauses) else "",
+        "object_kind": waiting.observation.attributes.get("object_kind", ""),
         "message": waiting.observation.attributes.get("message", "")[:400],
-    }  # fmt: skip
+    }
     derived = replace(
-        waiting.observation, kind="scheduling", code=clause.code, text=clause.reason[:400], attributes={name: value for name, value in attributes.items() if value}
+        waiting.observation,
+        kind="scheduling",
+        code=clause.code,
+        text=clause.reason[:400],
+        attributes={name: value for name, value in attributes.items() if value},
     )
     return derived, (waiting.observation, *because)
 
@@ -74,7 +95,9 @@ def _taint_class(clause: Clause) -> str:
     return "gpu" if "gpu" in taint.lower() or "nvidia" in taint.lower() or "accelerator" in taint.lower() else "other"
 
 
-def _decide(clauses: Sequence[Clause], clause: Clause, resource: str, capacity: Capacity | None) -> tuple[str, Sequence[Observation]]:
+def _decide(
+    clauses: Sequence[Clause], clause: Clause, resource: str, capacity: Capacity | None
+) -> tuple[str, Sequence[Observation]]:
     """Return whether the clause holds on the nodes that matter, and the table lines that show it."""
     nodes = [one for one in clauses if one.count and one.details.get("origin") != "autoscaler"]
     if len({one.code for one in clauses}) == 1 and len(clauses) == 1:
@@ -88,7 +111,11 @@ def _decide(clauses: Sequence[Clause], clause: Clause, resource: str, capacity: 
     if all(one.code == "insufficient" for one in clauses) and total == 0:
         return ("yes" if clause.details.get("resource") == resource else "maybe"), ()
     if short is None or total == 0:
-        return ("yes" if kind == "gpu" or len([one for one in clauses if _taint_class(one) != "control-plane"]) == 1 else "maybe"), ()
+        return (
+            "yes"
+            if kind == "gpu" or len([one for one in clauses if _taint_class(one) != "control-plane"]) == 1
+            else "maybe"
+        ), ()
     one_each = sum(one.count for one in nodes) == total
     table = _table_verdict(clause, short, total, one_each, capacity)
     if table is not None:
@@ -96,7 +123,16 @@ def _decide(clauses: Sequence[Clause], clause: Clause, resource: str, capacity: 
     if clause is short:
         passed = any(one.code in _AFTER_RESOURCES for one in others) and one_each
         gated = any(_taint_class(one) == "gpu" for one in others) and one_each
-        return ("no" if passed or gated else "yes" if all(one.code in ("selector", "insufficient") for one in others) else "maybe"), ()
+        unlike = any(
+            one.code == "insufficient" and one.count > short.count for one in others
+        )  # nodes with the device lack something else
+        return (
+            "no"
+            if passed or gated or unlike
+            else "yes"
+            if all(one.code in ("selector", "insufficient") for one in others)
+            else "maybe"
+        ), ()
     if clause.code in _AFTER_RESOURCES:
         return ("yes" if one_each else "maybe"), ()
     if kind == "gpu":
@@ -130,18 +166,30 @@ def _compare(
     asked = [request] if request is not None else []
     if not having:
         others = {
-            name: one for name, one in capacities.items()
-            if name != resource and is_device(name) and is_device(resource) and any(value > 0 for value in one.allocatable.values())
-        }  # fmt: skip
+            name: one
+            for name, one in capacities.items()
+            if name != resource
+            and is_device(name)
+            and is_device(resource)
+            and any(value > 0 for value in one.allocatable.values())
+        }
         for name, one in sorted(others.items()):
             node = next(node for node, value in sorted(one.allocatable.items()) if value > 0)
             yield _state(here, "other-name", {"resource": resource, "offered": name}), (here, one.lines[node])
         if capacity is not None and capacity.allocatable and not others:
-            yield _state(here, "none", {"resource": resource}), (here, *[capacity.lines[node] for node in sorted(capacity.allocatable)][:4])
+            yield (
+                _state(here, "none", {"resource": resource}),
+                (here, *[capacity.lines[node] for node in sorted(capacity.allocatable)][:4]),
+            )
         return
     assert capacity is not None
     device = "true" if is_device(resource) else ""
-    facts = {"resource": resource, "request": plain_number(amount), "largest": plain_number(max(having.values())), "device": device}
+    facts = {
+        "resource": resource,
+        "request": plain_number(amount),
+        "largest": plain_number(max(having.values())),
+        "device": device,
+    }
     if amount > max(having.values()):
         node = max(sorted(having), key=lambda name: having[name])
         yield _state(here, "oversized", facts), (here, *asked, capacity.lines[node])
@@ -162,4 +210,10 @@ def _compare(
 
 def _state(here: Observation, code: str, attributes: dict[str, str]) -> Observation:
     text = ", ".join(f"{name} {value}" for name, value in attributes.items() if value)
-    return replace(here, kind="capacity", code=code, text=text, attributes={name: value for name, value in attributes.items() if value})
+    return replace(
+        here,
+        kind="capacity",
+        code=code,
+        text=text,
+        attributes={name: value for name, value in attributes.items() if value},
+    )

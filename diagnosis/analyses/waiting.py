@@ -11,8 +11,12 @@ from collectors.observation import Observation
 from collectors.scheduling_messages import Clause, read_reasons
 from diagnosis.facts import Facts
 
-_TRUE_IS_GOOD = frozenset({"QuotaReserved", "Admitted", "PodScheduled", "Scheduled", "Ready", "PodsReady", "Initialized", "Active"})
-_TRUE_IS_BAD = frozenset({"Unschedulable", "UnschedulableOnNodePool", "Evicted", "Preempted", "DisruptionTarget", "Failed"})
+_TRUE_IS_GOOD = frozenset(
+    {"QuotaReserved", "Admitted", "PodScheduled", "Scheduled", "Ready", "PodsReady", "Initialized", "Active"}
+)
+_TRUE_IS_BAD = frozenset(
+    {"Unschedulable", "UnschedulableOnNodePool", "Evicted", "Preempted", "DisruptionTarget", "Failed"}
+)
 _SETTLING_EVENTS = frozenset({"Scheduled", "Admitted", "QuotaReserved", "Started"})
 _SETTLING_CONDITIONS = frozenset({"PodScheduled", "QuotaReserved", "Admitted", "Scheduled"})
 
@@ -37,7 +41,9 @@ class Capacity:
 
     def free(self) -> dict[str, float]:
         """Return what is free on each node for which both numbers are known."""
-        return {node: value - self.requested[node] for node, value in self.allocatable.items() if node in self.requested}
+        return {
+            node: value - self.requested[node] for node, value in self.allocatable.items() if node in self.requested
+        }
 
 
 def find_waiting(facts: Facts) -> list[Waiting]:
@@ -58,7 +64,11 @@ def find_waiting(facts: Facts) -> list[Waiting]:
             clauses = tuple(read_reasons(message))
             if not clauses:
                 continue
-            entity = facts.resolver.resolve(one.entity, one.node) if one.entity and not one.entity.startswith("node:") else ""
+            entity = (
+                facts.resolver.resolve(one.entity, one.node)
+                if one.entity and not one.entity.startswith("node:")
+                else ""
+            )
             if entity and any(_is_later(later, one) for later in settled.get(entity, ())):
                 continue
             key = (entity or f"{one.input}:{one.line}", clauses[0].code)

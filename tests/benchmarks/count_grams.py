@@ -16,9 +16,10 @@ from collections.abc import Iterable, Mapping
 from math import log2, sqrt
 from pathlib import Path
 
-from generate import Log
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from collectors.literals import GRAM, normalise_digits
+from collectors.literals import GRAM, normalise_digits  # noqa: E402
+from tests.benchmarks.generate import Log  # noqa: E402
 
 _MOST_BYTES = 4_000_000  # of one file
 _MOST_LINE = 300
@@ -51,7 +52,7 @@ def write_table(rates: Mapping[str, float]) -> str:
     buckets: dict[int, list[str]] = defaultdict(list)
     for gram in sorted(rates):
         buckets[int(log2(rates[gram]))].append(gram)
-    lines = []
+    lines: list[str] = []
     for bucket in sorted(buckets, reverse=True):
         grams = buckets[bucket]
         lines.extend(

@@ -10,6 +10,7 @@ a chosen share of the lines is taken from the rules' own positive examples. Ordi
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
@@ -74,24 +75,24 @@ def _journal(rng: Random) -> Callable[[], str]:
 
 
 def _nccl(rng: Random) -> Callable[[], str]:
-    hosts = [f"gpu-node-{rng.randrange(64)}" for _ in range(4)]
+    first = 32 * rng.randrange(32)  # of the 32 ranks whose lines are mixed in this block
 
     def line() -> str:
-        gpu = rng.randrange(8)
-        host = rng.choice(hosts)
-        head = f"{host}:{rng.randrange(900, 99999)}:{rng.randrange(900, 99999)} [{gpu}] NCCL INFO "
+        rank = first + rng.randrange(32)
+        gpu, peer, other = rank % 8, (rank + 8) % 1024, (rank + 1) % 1024
+        head = f"gpu-node-{rank // 8}:{9000 + rank}:{9100 + rank} [{gpu}] NCCL INFO "
         kind = rng.choice((0, 0, 0, 1, 1, 1, 1, 3, 3, 3) * 6 + (2, 4, 5))
         if kind == 0:
-            return f"{head}Channel {rng.randrange(24):02d}/{rng.randrange(2)} : {rng.randrange(1024)}[{gpu}] -> {rng.randrange(1024)}[{rng.randrange(8)}] [send] via NET/IB/{rng.randrange(8)}/GDRDMA/Shared"
+            return f"{head}Channel {rng.randrange(24):02d}/{rng.randrange(2)} : {rank}[{gpu}] -> {peer}[{gpu}] [send] via NET/IB/{rng.randrange(8)}/GDRDMA/Shared"
         if kind == 1:
-            return f"{head}Channel {rng.randrange(24):02d}/0 : {rng.randrange(1024)}[{gpu}] -> {rng.randrange(1024)}[{rng.randrange(8)}] via P2P/CUMEM/read, peer bus {rng.getrandbits(20):x}"
+            return f"{head}Channel {rng.randrange(24):02d}/0 : {rank}[{gpu}] -> {other}[{other % 8}] via P2P/CUMEM/read, {rng.randrange(2, 99)} steps, buffer 0x{rng.getrandbits(48):012x}"
         if kind == 2:
             return f"{head}NCCL_IB_TIMEOUT set by environment to 22; NCCL_IB_RETRY_CNT set by environment to 7; NCCL_SOCKET_IFNAME set by environment to bond0"
         if kind == 3:
-            return f"{head}Trees [0] {rng.randrange(1024)}/{rng.randrange(1024)}/-1->{rng.randrange(1024)}->{rng.randrange(1024)} [1] {rng.randrange(1024)}/-1/-1->{rng.randrange(1024)}->{rng.randrange(1024)} [2] -1/-1/-1->{rng.randrange(1024)}->{rng.randrange(1024)}"
+            return f"{head}Trees [0] {rank}/{other}/-1->{peer}->{rng.randrange(1024)} [1] {rank}/-1/-1->{other}->{rng.randrange(1024)} [2] -1/-1/-1->{peer}->{rng.randrange(1024)}"
         if kind == 4:
             return f"{head}NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [2]mlx5_2:1/IB [3]mlx5_3:1/IB [RO]; OOB bond0:10.{rng.randrange(256)}.{rng.randrange(256)}.{rng.randrange(256)}<0>"
-        return f"{head}comm 0x{rng.getrandbits(48):012x} rank {rng.randrange(1024)} nranks 1024 cudaDev {gpu} nvmlDev {gpu} busId {rng.getrandbits(20):x} commId 0x{rng.getrandbits(63):016x} - Init COMPLETE"
+        return f"{head}comm 0x{rng.getrandbits(48):012x} rank {rank} nranks 1024 cudaDev {gpu} nvmlDev {gpu} busId {16 + 16 * gpu:x}000 commId 0x{rng.getrandbits(63):016x} - Init COMPLETE"
 
     return line
 
@@ -203,6 +204,7 @@ class Log:
 
 def collect_examples() -> list[str]:
     """Return the texts of every positive example of the shipped rules, in order, each once."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
     from diagnosis.rulebook import load_rulebook
 
     found: dict[str, None] = {}

@@ -9,10 +9,10 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from kube_reading import observations, read_blocks  # noqa: E402
+from kube_reading import observations, read_blocks
 
-from collectors import kube_events  # noqa: E402
-from collectors.observation import Relation  # noqa: E402
+from collectors import kube_events
+from collectors.observation import Relation
 
 LOGS = Path(__file__).parents[2] / "fixtures" / "logs" / "kube-events"
 
@@ -20,11 +20,16 @@ LOGS = Path(__file__).parents[2] / "fixtures" / "logs" / "kube-events"
 def test_table_of_all_namespaces() -> None:
     found = observations(kube_events, (LOGS / "events-all-namespaces.txt").read_text())
     assert [(one.code, one.entity, one.line, one.line_end) for one in found] == [
-        ("Scheduled", "pod:ml/train-worker-0", 3, 3), ("Pulled", "pod:ml/train-worker-0", 4, 4), ("Started", "pod:ml/train-worker-0", 5, 5),
-        ("FailedScheduling", "pod:ml/train-worker-1", 6, 6), ("NotTriggerScaleUp", "pod:ml/train-worker-1", 7, 7),
-        ("FailedMount", "pod:data/loader-0", 8, 10), ("CreatedWorkload", "job:nlp/pretrain-70b", 11, 11),
-        ("Pending", "job:nlp/pretrain-70b", 12, 12), ("NodeNotReady", "node:gpu-node-05", 13, 13),
-    ]  # fmt: skip
+        ("Scheduled", "pod:ml/train-worker-0", 3, 3),
+        ("Pulled", "pod:ml/train-worker-0", 4, 4),
+        ("Started", "pod:ml/train-worker-0", 5, 5),
+        ("FailedScheduling", "pod:ml/train-worker-1", 6, 6),
+        ("NotTriggerScaleUp", "pod:ml/train-worker-1", 7, 7),
+        ("FailedMount", "pod:data/loader-0", 8, 10),
+        ("CreatedWorkload", "job:nlp/pretrain-70b", 11, 11),
+        ("Pending", "job:nlp/pretrain-70b", 12, 12),
+        ("NodeNotReady", "node:gpu-node-05", 13, 13),
+    ]
     failed = found[3].attributes
     assert (failed["age"], failed["count"], failed["type"]) == ("130", "62", "Warning")
     assert found[5].text.endswith('Could not mount "data": fuse: mount pod is not ready context deadline exceeded')
@@ -34,8 +39,10 @@ def test_table_of_all_namespaces() -> None:
 def test_old_table() -> None:
     found = observations(kube_events, (LOGS / "events-old-kubectl.txt").read_text())
     assert [(one.code, one.entity, one.node, one.attributes.get("count")) for one in found] == [
-        ("FailedScheduling", "pod:trainer-0", "", "62"), ("Pulled", "pod:web-5b9d", "node-b", "1"), ("NodeReady", "node:node-b", "node-b", "1"),
-    ]  # fmt: skip
+        ("FailedScheduling", "pod:trainer-0", "", "62"),
+        ("Pulled", "pod:web-5b9d", "node-b", "1"),
+        ("NodeReady", "node:node-b", "node-b", "1"),
+    ]
 
 
 def test_section_of_a_description() -> None:
@@ -56,7 +63,8 @@ Events:
 
 def test_rows_without_a_head_take_the_command_above() -> None:
     (one,) = observations(
-        kube_events, "$ kubectl -n ml describe pod a-0 | tail -1\n  Warning  FailedScheduling  40s  volcano  0/2 nodes are unavailable: 2 Insufficient cpu.\n"
+        kube_events,
+        "$ kubectl -n ml describe pod a-0 | tail -1\n  Warning  FailedScheduling  40s  volcano  0/2 nodes are unavailable: 2 Insufficient cpu.\n",
     )
     assert (one.entity, one.attributes["from"]) == ("pod:ml/a-0", "volcano")
 
@@ -66,9 +74,17 @@ def test_no_events() -> None:
     assert (one.kind, one.entity) == ("no-events", "pod:ml/a-0")
 
 
-@pytest.mark.parametrize("text", [
-    "NAME READY STATUS\n", "", "  Type  Name\n", "LAST SEEN   TYPE   REASON   OBJECT   MESSAGE\n", "Normal operation resumed\n",
-    "LAST SEEN   TYPE      REASON   OBJECT   MESSAGE\ngarbage without columns\n", "5m Warning\n",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "NAME READY STATUS\n",
+        "",
+        "  Type  Name\n",
+        "LAST SEEN   TYPE   REASON   OBJECT   MESSAGE\n",
+        "Normal operation resumed\n",
+        "LAST SEEN   TYPE      REASON   OBJECT   MESSAGE\ngarbage without columns\n",
+        "5m Warning\n",
+    ],
+)
 def test_odd_text_yields_nothing(text: str) -> None:
     assert observations(kube_events, text) == []

@@ -9,10 +9,10 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from kube_reading import observations  # noqa: E402
+from kube_reading import observations
 
-from collectors import kube_describe, kube_jsonpath, kube_objects, kube_tables  # noqa: E402
-from collectors.kube_tree import read_trees  # noqa: E402
+from collectors import kube_describe, kube_jsonpath, kube_objects, kube_tables
+from collectors.kube_tree import read_trees
 
 LOGS = Path(__file__).parents[2] / "fixtures" / "logs" / "kube-objects"
 
@@ -21,14 +21,24 @@ def test_described_node() -> None:
     found = observations(kube_describe, (LOGS / "describe-node.txt").read_text())
     by_kind = {kind: [one for one in found if one.kind == kind] for kind in {one.kind for one in found}}
     assert [(one.code, one.attributes["effect"]) for one in by_kind["taint"]] == [
-        ("nvidia.com/gpu", "NoSchedule"), ("node.kubernetes.io/unschedulable", "NoSchedule"),
-    ]  # fmt: skip
+        ("nvidia.com/gpu", "NoSchedule"),
+        ("node.kubernetes.io/unschedulable", "NoSchedule"),
+    ]
     (gpu,) = [one for one in by_kind["allocatable"] if one.code == "nvidia.com/gpu"]
-    assert (gpu.attributes["allocatable"], gpu.attributes["capacity"], gpu.line, gpu.entity) == ("7", "8", 26, "node:gpu-node-04")
+    assert (gpu.attributes["allocatable"], gpu.attributes["capacity"], gpu.line, gpu.entity) == (
+        "7",
+        "8",
+        26,
+        "node:gpu-node-04",
+    )
     assert [(one.code, one.attributes["requests"], one.attributes["free"]) for one in by_kind["allocated"]] == [
-        ("cpu", "24.35", "70.65"), ("nvidia.com/gpu", "7", "0"),
-    ]  # fmt: skip
-    assert [(one.code, one.attributes["status"]) for one in by_kind["node-condition"]] == [("DiskPressure", "False"), ("Ready", "False")]
+        ("cpu", "24.35", "70.65"),
+        ("nvidia.com/gpu", "7", "0"),
+    ]
+    assert [(one.code, one.attributes["status"]) for one in by_kind["node-condition"]] == [
+        ("DiskPressure", "False"),
+        ("Ready", "False"),
+    ]
     assert by_kind["node"][0].attributes["unschedulable"] == "true"
 
 
@@ -52,7 +62,11 @@ Containers:
 """
     pod, container, end = observations(kube_describe, text)
     assert (pod.kind, pod.code, pod.attributes["devices"]) == ("pod", "Running", "8")
-    assert (container.code, container.attributes["restarts"], container.attributes["last_reason"]) == ("CrashLoopBackOff", "5", "OOMKilled")
+    assert (container.code, container.attributes["restarts"], container.attributes["last_reason"]) == (
+        "CrashLoopBackOff",
+        "5",
+        "OOMKilled",
+    )
     assert (end.kind, end.code, end.attributes["exit_code"]) == ("container-end", "OOMKilled", "137")
 
 
@@ -70,14 +84,20 @@ def test_condition_whose_message_comes_before_its_type() -> None:
     Type:                  Scheduled
 """
     found = [one for one in observations(kube_describe, text) if one.kind == "condition"]
-    assert [(one.code, one.attributes["status"], one.line) for one in found] == [("Unschedulable", "True", 4), ("Scheduled", "True", 11)]
+    assert [(one.code, one.attributes["status"], one.line) for one in found] == [
+        ("Unschedulable", "True", 4),
+        ("Scheduled", "True", 11),
+    ]
 
 
 def test_workload_with_a_folded_message() -> None:
     found = [one for one in observations(kube_objects, (LOGS / "workload.yaml").read_text()) if one.kind == "condition"]
     first = found[0]
     assert (first.code, first.entity, first.line, first.line_end) == ("QuotaReserved", "job:research/ablate-7", 12, 13)
-    assert first.text == "couldn't assign flavors to pod set worker: no topology domains at level: topology.example.com/block"
+    assert (
+        first.text
+        == "couldn't assign flavors to pod set worker: no topology domains at level: topology.example.com/block"
+    )
     assert first.time is not None
 
 
@@ -108,7 +128,12 @@ def test_json_list_with_a_rejected_pod_and_an_event() -> None:
 }
 """
     pod, event = observations(kube_objects, text)
-    assert (pod.entity, pod.node, pod.attributes["reason"], pod.attributes["devices"]) == ("pod:ml/a-0", "gpu-1", "UnexpectedAdmissionError", "4")
+    assert (pod.entity, pod.node, pod.attributes["reason"], pod.attributes["devices"]) == (
+        "pod:ml/a-0",
+        "gpu-1",
+        "UnexpectedAdmissionError",
+        "4",
+    )
     assert (event.kind, event.code, event.line, event.time) == ("event", "FailedScheduling", 18, 1735689600.0)
 
 
@@ -127,7 +152,11 @@ def test_container_states_of_a_partial_status() -> None:
   phase: Running
 """
     found = observations(kube_objects, text)
-    assert [(one.kind, one.code) for one in found] == [("pod", "Running"), ("container", "CrashLoopBackOff"), ("container-end", "OOMKilled")]
+    assert [(one.kind, one.code) for one in found] == [
+        ("pod", "Running"),
+        ("container", "CrashLoopBackOff"),
+        ("container-end", "OOMKilled"),
+    ]
 
 
 def test_what_jq_leaves_of_allocatable() -> None:
@@ -136,12 +165,14 @@ def test_what_jq_leaves_of_allocatable() -> None:
 
 
 def test_hostile_yaml_stays_small() -> None:
-    bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "\n".join(f"{chr(98 + i)}: &{chr(98 + i)} [*{chr(97 + i)}, *{chr(97 + i)}]" for i in range(8))
+    bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "\n".join(
+        f"{chr(98 + i)}: &{chr(98 + i)} [*{chr(97 + i)}, *{chr(97 + i)}]" for i in range(8)
+    )
     (tree,) = read_trees(bomb, 1)
     assert all(item.value == "" for item in tree.fields["b"].items)
     for broken in ("[" * 5000, "a: [1, 2\nb: }{", "\t\t: :", "a: 'x"):
         list(read_trees(broken, 1))
-    assert list(read_trees('{"a": "\\ud83d\\ude00"}', 1))[0].text("a") == "?"
+    assert next(read_trees('{"a": "\\ud83d\\ude00"}', 1)).text("a") == "?"
 
 
 def test_pods_nodes_and_custom_columns() -> None:
@@ -160,10 +191,16 @@ node-b   Ready,SchedulingDisabled   worker   401d   v1.29.8
     found = observations(kube_tables, text)
     rows = [(one.code, one.entity, one.node) for one in found if one.kind == "row"]
     assert rows == [
-        ("Pod", "pod:ml/a-0", "node-b"), ("Pod", "pod:ml/b-0", ""), ("Node", "node:node-a", "node-a"), ("Node", "node:node-b", "node-b"),
+        ("Pod", "pod:ml/a-0", "node-b"),
+        ("Pod", "pod:ml/b-0", ""),
+        ("Node", "node:node-a", "node-a"),
         ("Node", "node:node-b", "node-b"),
-    ]  # fmt: skip
-    assert [(one.node, one.attributes["allocatable"]) for one in found if one.kind == "allocatable"] == [("node-a", "0"), ("node-b", "4")]
+        ("Node", "node:node-b", "node-b"),
+    ]
+    assert [(one.node, one.attributes["allocatable"]) for one in found if one.kind == "allocatable"] == [
+        ("node-a", "0"),
+        ("node-b", "4"),
+    ]
     assert found[0].attributes["restarts"] == "3 (68s ago)"
     assert found[-1].attributes["unschedulable"] == "true"
 
@@ -179,8 +216,17 @@ Resource                 Used  Hard
 requests.nvidia.com/gpu  4     4
 """
     row, quota = observations(kube_tables, text)
-    assert (row.entity, row.node, row.attributes["status"]) == ("pod:gpu-operator/nvidia-driver-daemonset-xk9ds", "gpu-node-05", "Init:CrashLoopBackOff")
-    assert (quota.kind, quota.entity, quota.attributes["used"], quota.attributes["hard"]) == ("quota", "namespace:ml", "4", "4")
+    assert (row.entity, row.node, row.attributes["status"]) == (
+        "pod:gpu-operator/nvidia-driver-daemonset-xk9ds",
+        "gpu-node-05",
+        "Init:CrashLoopBackOff",
+    )
+    assert (quota.kind, quota.entity, quota.attributes["used"], quota.attributes["hard"]) == (
+        "quota",
+        "namespace:ml",
+        "4",
+        "4",
+    )
 
 
 def test_jsonpath_answers() -> None:
@@ -195,6 +241,21 @@ $ kubectl get podgroup big -n algo -o jsonpath='{.spec.minResources}'
 
 
 @pytest.mark.parametrize("module", [kube_describe, kube_objects, kube_tables, kube_jsonpath])
-@pytest.mark.parametrize("text", ["", "\n", "{\n", "{\n  \"a\": 1\n}\n", "status\n", "NAME\n", "Name:\n", "---\n", "spec: [\n", "Conditions:\n", "\x00\x01:\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\n",
+        "{\n",
+        '{\n  "a": 1\n}\n',
+        "status\n",
+        "NAME\n",
+        "Name:\n",
+        "---\n",
+        "spec: [\n",
+        "Conditions:\n",
+        "\x00\x01:\n",
+    ],
+)
 def test_odd_text_yields_nothing(module: object, text: str) -> None:
     assert observations(module, text) == []  # type: ignore[arg-type]

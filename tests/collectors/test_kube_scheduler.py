@@ -16,15 +16,19 @@ LOGS = Path(__file__).parents[2] / "fixtures" / "logs" / "scheduler"
 
 def read(name: str) -> list[Observation]:
     lines = (LOGS / name).read_text().splitlines()
-    return [one for raw in lines for one in kube_scheduler.parse_line(peel("a", 1, raw)) if isinstance(one, Observation)]
+    return [
+        one for raw in lines for one in kube_scheduler.parse_line(peel("a", 1, raw)) if isinstance(one, Observation)
+    ]
 
 
 def test_klog() -> None:
     found = read("kube-scheduler.log")
     assert [(one.kind, one.code[:24], one.entity) for one in found] == [
-        ("klog", "Error scheduling pod; re", "pod:ns/api-0"), ("event", "FailedScheduling", "pod:ns/api-0"), ("event", "FailedScheduling", "pod:ml/b-0"),
+        ("klog", "Error scheduling pod; re", "pod:ns/api-0"),
+        ("event", "FailedScheduling", "pod:ns/api-0"),
+        ("event", "FailedScheduling", "pod:ml/b-0"),
         ("klog", "request devices nums can", "pod:default/c-0"),
-    ]  # fmt: skip
+    ]
     assert found[3].attributes["request devices nums"] == "16"
     assert found[0].attributes["err"] == "binding rejected: node node-u has been locked within 5 minutes"
 
@@ -34,37 +38,71 @@ def test_zap() -> None:
     assert (one.entity, one.attributes["queue"], one.attributes["level"]) == ("job:spark-7", "root.ml", "W")
 
 
-@pytest.mark.parametrize(("message", "codes"), [
-    ("0/3 nodes are available: 1 node(s) had taint {node-role.kubernetes.io/master: }, that the pod didn't tolerate, 2 Insufficient nvidia.com/gpu.",
-     ["taint", "insufficient"]),
-    ("No nodes are available that match all of the following predicates:: Insufficient nvidia.com/gpu (1), MatchNodeSelector (2).",
-     ["insufficient", "selector"]),
-    ("0/6 nodes are available: 5 Insufficient nvidia.com/gpu, 1 PodToleratesNodeTaints.", ["insufficient", "taint"]),
-    ("0/3 nodes are available: 3 node(s) had untolerated taint(s).", ["taint"]),
-    ("0/2 nodes are available: 2 node(s) didn't match PersistentVolume's node affinity.", ["volume"]),
-    ("0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: 0/2 nodes are available: 2 Preemption is not helpful.",
-     ["volume"]),
-    ("0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: not eligible due to preemptionPolicy=Never.",
-     ["insufficient", "preemption-refused"]),
-    ("0/1 nodes are unavailable: 1 Insufficient cpu.", ["insufficient"]),
-    ("pod didn't trigger scale-up (it wouldn't fit if a new node is added): 1 Insufficient nvidia.com/gpu, 2 max node group size reached",
-     ["insufficient", "pool-limit"]),
-    ("43/100 tasks in gang unschedulable: pod group is not ready, 43 Pending, 57 Running, 100 minAvailable; Pending: 43 Unschedulable", ["gang"]),
-    ("queue resource quota insufficient: insufficient nvidia.com/gpu", ["queue-quota"]),
-    ("couldn't assign flavors to pod set main: untolerated taint {spot true NoSchedule <nil>} in flavor spot", ["taint"]),
-    ("couldn't assign flavors to pod set main: insufficient quota for cpu in flavor f, previously considered podsets requests (0) + current podset "
-     "request (64) > maximum capacity (32)", ["quota-maximum"]),
-    ("Resources were found for 1 pods while 2 are required for gang scheduling. Additional pods cannot be scheduled due to: no nodes with enough "
-     "resources were found: 5 node(s) didn't have enough resources: GPUs.", ["gang", "insufficient"]),
-    ("Started container main", []),
-    ("", []),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("message", "codes"),
+    [
+        (
+            "0/3 nodes are available: 1 node(s) had taint {node-role.kubernetes.io/master: }, that the pod didn't tolerate, 2 Insufficient nvidia.com/gpu.",
+            ["taint", "insufficient"],
+        ),
+        (
+            "No nodes are available that match all of the following predicates:: Insufficient nvidia.com/gpu (1), MatchNodeSelector (2).",
+            ["insufficient", "selector"],
+        ),
+        (
+            "0/6 nodes are available: 5 Insufficient nvidia.com/gpu, 1 PodToleratesNodeTaints.",
+            ["insufficient", "taint"],
+        ),
+        ("0/3 nodes are available: 3 node(s) had untolerated taint(s).", ["taint"]),
+        ("0/2 nodes are available: 2 node(s) didn't match PersistentVolume's node affinity.", ["volume"]),
+        (
+            "0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: 0/2 nodes are available: 2 Preemption is not helpful.",
+            ["volume"],
+        ),
+        (
+            "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: not eligible due to preemptionPolicy=Never.",
+            ["insufficient", "preemption-refused"],
+        ),
+        ("0/1 nodes are unavailable: 1 Insufficient cpu.", ["insufficient"]),
+        (
+            "pod didn't trigger scale-up (it wouldn't fit if a new node is added): 1 Insufficient nvidia.com/gpu, 2 max node group size reached",
+            ["insufficient", "pool-limit"],
+        ),
+        (
+            "43/100 tasks in gang unschedulable: pod group is not ready, 43 Pending, 57 Running, 100 minAvailable; Pending: 43 Unschedulable",
+            ["gang"],
+        ),
+        ("queue resource quota insufficient: insufficient nvidia.com/gpu", ["queue-quota"]),
+        (
+            "couldn't assign flavors to pod set main: untolerated taint {spot true NoSchedule <nil>} in flavor spot",
+            ["taint"],
+        ),
+        (
+            (
+                "couldn't assign flavors to pod set main: insufficient quota for cpu in flavor f, previously considered podsets requests (0) + current podset "
+                "request (64) > maximum capacity (32)"
+            ),
+            ["quota-maximum"],
+        ),
+        (
+            (
+                "Resources were found for 1 pods while 2 are required for gang scheduling. Additional pods cannot be scheduled due to: no nodes with enough "
+                "resources were found: 5 node(s) didn't have enough resources: GPUs."
+            ),
+            ["gang", "insufficient"],
+        ),
+        ("Started container main", []),
+        ("", []),
+    ],
+)
 def test_reasons(message: str, codes: list[str]) -> None:
     assert [one.code for one in read_reasons(message)] == codes
 
 
 def test_reason_details() -> None:
-    taint, short = read_reasons("0/4 nodes are available: 1 node(s) had untolerated taint {nvidia.com/gpu: present}, 3 Insufficient nvidia.com/gpu.")
+    taint, short = read_reasons(
+        "0/4 nodes are available: 1 node(s) had untolerated taint {nvidia.com/gpu: present}, 3 Insufficient nvidia.com/gpu."
+    )
     assert (taint.details, taint.count, taint.total) == ({"taint": "nvidia.com/gpu", "value": "present"}, 1, 4)
     assert short.details == {"resource": "nvidia.com/gpu"}
 

@@ -26,12 +26,12 @@ def one(raw: str) -> Observation:
          "completion", "12", {"vendor": "129"}),
         ("n:1:2 [4] x.cc:1 NCCL WARN NET/IB : Got completion from peer b<37948> with error 12, opcode 2, len 1, vendor err 129",
          "completion", "12", {"peer_host": "b", "vendor": "129"}),
-        ("n:1:2 [4] ib_plugin.c:1615 NCCL WARN NET/IB : Got completion from peer 10.0.0.3<5> with status=12 opcode=0 len=0 vendor err 129 "
-         "(Recv) localGid fd00::22 remoteGidsfd00::1f", "completion", "12", {"local": "fd00::22", "remote": "fd00::1f"}),
+        (("n:1:2 [4] ib_plugin.c:1615 NCCL WARN NET/IB : Got completion from peer 10.0.0.3<5> with status=12 opcode=0 len=0 vendor err 129 "
+         "(Recv) localGid fd00::22 remoteGidsfd00::1f"), "completion", "12", {"local": "fd00::22", "remote": "fd00::1f"}),
         ("n:1:2 [3] x.cc:2 NCCL WARN NET/IB: Got completion from peer 10.0.0.12<4> with status=12 opcode=0 len=0 vendor err 129 (Send) hca mlx5_3",
          "completion", "12", {"nic": "mlx5_3", "way": "Send"}),
-        ("n:1:2 [3] x.cc:2 NCCL WARN NET/IB: Got completion from peer 10.0.0.12<4> with status=IBV_WC_RETRY_EXC_ERR(12) "
-         "opcode=IBV_WC_SEND(0) vendor_err=129   localGid ::ffff:10.0.3.11 remoteGids::ffff:10.0.3.12 hca mlx5_3",
+        (("n:1:2 [3] x.cc:2 NCCL WARN NET/IB: Got completion from peer 10.0.0.12<4> with status=IBV_WC_RETRY_EXC_ERR(12) "
+         "opcode=IBV_WC_SEND(0) vendor_err=129   localGid ::ffff:10.0.3.11 remoteGids::ffff:10.0.3.12 hca mlx5_3"),
          "completion", "12", {"nic": "mlx5_3", "remote": "::ffff:10.0.3.12"}),
         ("n:1:2 [0] transport/net_ib.cc:93 NCCL WARN NET/IB : Got async event : port error", "async-event", "port error", {}),
         ("[2025-11-26 02:15:41] n:1:4 [0] x.cc:1 NCCL WARN NET/IB : mlx5_3:1 Got async error event: port error",
@@ -45,8 +45,8 @@ def one(raw: str) -> Observation:
          "connect", "No route to host", {}),
         ("n:1:2 [0] NCCL INFO socketPollConnect: connect returned No route to host, retrying (26/34) after sleep for 2600 msec",
          "connect", "No route to host", {}),
-        ("[0604/1024][2025-02-16 22:31:34,422] [misc/socket.cc:586] [node-a:pid=39] NCCL WARN socketProgress: Connection closed by remote peer "
-         "node-b.example.com<40318>", "closed-by-peer", "", {"peer_host": "node-b"}),
+        (("[0604/1024][2025-02-16 22:31:34,422] [misc/socket.cc:586] [node-a:pid=39] NCCL WARN socketProgress: Connection closed by remote peer "
+         "node-b.example.com<40318>"), "closed-by-peer", "", {"peer_host": "node-b"}),
         ("[1,12]<stdout>:n:1:2 [0] NCCL INFO NCCL_IB_HCA set to mlx5_0,mlx5_1", "env", "NCCL_IB_HCA", {"value": "mlx5_0,mlx5_1"}),
         ("n:1:2 [0] NCCL INFO NCCL_IB_DISABLE set by environment to 0.", "env", "NCCL_IB_DISABLE", {"value": "0"}),
         ("NCCL INFO Using network Socket", "network", "Socket", {}),

@@ -30,10 +30,10 @@ TAIL = "OpType=ALLREDUCE, Timeout(ms)=1800000) ran for 1800572 milliseconds befo
     [
         (f"[Rank 1] Watchdog caught collective operation timeout: WorkNCCL({TAIL}", "1", None),
         (f"[E ProcessGroupNCCL.cpp:475] [Rank 2] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=2, {TAIL}", "2", "2"),
-        (f"[rank9]:[E1026 04:01:29.500801336 ProcessGroupNCCL.cpp:683] [Rank 1] Watchdog caught collective operation timeout: "
-         f"WorkNCCL(SeqNum=5, {TAIL}", "9", "5"),
-        (f"97%|##| 3/3 [00:01<00:00][rank7]:[E901 05:20:03.398331961 ProcessGroupNCCL.cpp:2268] [Rank 7] Watchdog caught collective "
-         f"operation timeout: WorkNCCL(SeqNum=6, {TAIL}", "7", "6"),
+        ((f"[rank9]:[E1026 04:01:29.500801336 ProcessGroupNCCL.cpp:683] [Rank 1] Watchdog caught collective operation timeout: "
+         f"WorkNCCL(SeqNum=5, {TAIL}"), "9", "5"),
+        ((f"97%|##| 3/3 [00:01<00:00][rank7]:[E901 05:20:03.398331961 ProcessGroupNCCL.cpp:2268] [Rank 7] Watchdog caught collective "
+         f"operation timeout: WorkNCCL(SeqNum=6, {TAIL}"), "7", "6"),
     ],
 )  # fmt: skip
 def test_watchdog_of_every_generation(raw: str, rank: str, sequence: str | None) -> None:

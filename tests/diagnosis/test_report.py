@@ -100,17 +100,17 @@ def test_symptoms_without_a_cause_are_undecided(make: Make) -> None:
         (
             [("gpu.lost", "strong")],
             "diagnosed",
-            "Root cause: Title of gpu.lost (GPU 0000:3b:00.0 on node-a), probability 0.80.",
+            "Root cause: Title of gpu.lost (GPU 0000:3b:00.0 on node-a), probability 80 %.",
         ),
         (
             [("gpu.lost", "moderate")],
             "undecided",
-            "Not proven: Title of gpu.lost is the best explanation so far (probability 0.45).",
+            "Not proven: Title of gpu.lost is the best explanation so far (probability 45 %).",
         ),
         (
             [("nccl.timeout", "decisive")],
             "undecided",
-            "Not proven: Title of nccl.timeout is the best explanation so far (probability 0.95).",
+            "Not proven: Title of nccl.timeout is the best explanation so far (probability 95 %).",
         ),
         ([("gpu.lost", "strong"), ("app.bug", "strong")], "diagnosed", "Root cause: Title of gpu.lost"),
     ],
@@ -144,7 +144,7 @@ def test_close_rivals_are_undecided(make: Make) -> None:
 
 def test_a_component_that_is_not_named_is_not_invented(make: Make) -> None:
     report = make([hypothesis("gpu.lost", "", fact("a"))])
-    assert report.verdict == "Root cause: Title of gpu.lost, probability 0.80. The inputs do not name the component."
+    assert report.verdict == "Root cause: Title of gpu.lost, probability 80 %. The inputs do not name the component."
     assert report.causes[0].entity == ""
 
 
@@ -152,7 +152,7 @@ def test_the_report_speaks_chinese(make: Make) -> None:
     report = make(
         [hypothesis("gpu.lost", GPU, fact("a")), hypothesis("nccl.peer", "rank:1", fact("a"))], [hang()], language="zh"
     )
-    assert report.verdict == "根因：中Title of gpu.lost（node-a 的 GPU 0000:3b:00.0），概率 0.86。"
+    assert report.verdict == "根因：中Title of gpu.lost（node-a 的 GPU 0000:3b:00.0），概率 86 %。"
     assert report.causes[0].fix == ["中Mend gpu.lost"]
     assert report.causes[0].summary == "中a summary"
     assert report.causes[0].checks[0].tells == "中it tells"

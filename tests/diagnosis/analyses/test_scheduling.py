@@ -18,7 +18,9 @@ def facts(*texts: str) -> Facts:
     registry = Registry()
     scanner = Scanner(registry.patterns())
     store = Store.open()
-    intakes = read_inputs([text_input(f"{number}", text) for number, text in enumerate(texts)], scanner, registry, now=1.7e9)
+    intakes = read_inputs(
+        [text_input(f"{number}", text) for number, text in enumerate(texts)], scanner, registry, now=1.7e9
+    )
     store.append("a", [record for one in intakes for record in one.records])
     try:
         return load_facts(store)
@@ -39,29 +41,56 @@ node-ml   1
 """
 
 
-@pytest.mark.parametrize(("message", "expected"), [
-    ("0/4 nodes are available: 1 node(s) didn't match pod affinity rules, 3 Insufficient nvidia.com/gpu.", ["yes", "no"]),
-    ("0/6 nodes are available: 1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, 5 Insufficient nvidia.com/gpu.", ["no", "yes"]),
-    ("0/4 nodes are available: 1 node(s) had untolerated taint {nvidia.com/gpu: present}, 3 Insufficient nvidia.com/gpu.", ["yes", "no"]),
-    ("0/4 nodes are available: 1 Insufficient nvidia.com/gpu, 3 node(s) didn't match Pod's node affinity/selector.", ["yes", "no"]),
-    ("0/3 nodes are available: 1 Insufficient nvidia.com/gpu, 2 node(s) were unschedulable.", ["maybe", "maybe"]),
-    ("0/4 nodes are available: 4 Insufficient cpu, 1 Insufficient nvidia.com/gpu.", ["yes", "maybe"]),
-    ("0/1 nodes are available: 1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }.", ["yes"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        (
+            "0/4 nodes are available: 1 node(s) didn't match pod affinity rules, 3 Insufficient nvidia.com/gpu.",
+            ["yes", "no"],
+        ),
+        (
+            "0/6 nodes are available: 1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, 5 Insufficient nvidia.com/gpu.",
+            ["no", "yes"],
+        ),
+        (
+            "0/4 nodes are available: 1 node(s) had untolerated taint {nvidia.com/gpu: present}, 3 Insufficient nvidia.com/gpu.",
+            ["yes", "no"],
+        ),
+        (
+            "0/4 nodes are available: 1 Insufficient nvidia.com/gpu, 3 node(s) didn't match Pod's node affinity/selector.",
+            ["yes", "no"],
+        ),
+        ("0/3 nodes are available: 1 Insufficient nvidia.com/gpu, 2 node(s) were unschedulable.", ["maybe", "maybe"]),
+        ("0/4 nodes are available: 4 Insufficient cpu, 1 Insufficient nvidia.com/gpu.", ["yes", "no"]),
+        (
+            "0/1 nodes are available: 1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }.",
+            ["yes"],
+        ),
+    ],
+)
 def test_deciding_reason_without_tables(message: str, expected: list[str]) -> None:
     assert [decisive for _, _, decisive in derived(scheduling, EVENT.format(message))] == expected
 
 
 def test_tables_settle_it() -> None:
     message = "0/3 nodes are available: 1 node(s) were unschedulable, 2 Insufficient nvidia.com/gpu."
-    assert derived(scheduling, EVENT.format(message)) == [("scheduling", "unschedulable", "maybe"), ("scheduling", "insufficient", "maybe")]
-    assert derived(scheduling, EVENT.format(message), NODES) == [("scheduling", "unschedulable", "yes"), ("scheduling", "insufficient", "no")]
+    assert derived(scheduling, EVENT.format(message)) == [
+        ("scheduling", "unschedulable", "maybe"),
+        ("scheduling", "insufficient", "maybe"),
+    ]
+    assert derived(scheduling, EVENT.format(message), NODES) == [
+        ("scheduling", "unschedulable", "yes"),
+        ("scheduling", "insufficient", "no"),
+    ]
 
 
-@pytest.mark.parametrize("settling", [
-    "2m   Normal   Scheduled   pod/a-0   Successfully assigned ml/a-0 to node-a\n",
-    "\nNAME   READY   STATUS    RESTARTS   AGE\na-0    1/1     Running   0          4m\n",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "settling",
+    [
+        "2m   Normal   Scheduled   pod/a-0   Successfully assigned ml/a-0 to node-a\n",
+        "\nNAME   READY   STATUS    RESTARTS   AGE\na-0    1/1     Running   0          4m\n",
+    ],
+)
 def test_a_pod_that_was_placed_later_waits_no_more(settling: str) -> None:
     assert derived(scheduling, EVENT.format("0/3 nodes are available: 3 Insufficient nvidia.com/gpu.") + settling) == []
 
@@ -89,7 +118,10 @@ Events:
 """
 
 
-@pytest.mark.parametrize(("used", "wanted", "code"), [((8, 8), 1, "full"), ((4, 4), 8, "fragmented"), ((0, 8), 16, "oversized"), ((0, 8), 4, "free")])
+@pytest.mark.parametrize(
+    ("used", "wanted", "code"),
+    [((8, 8), 1, "full"), ((4, 4), 8, "fragmented"), ((0, 8), 16, "oversized"), ((0, 8), 4, "free")],
+)
 def test_capacity(used: tuple[int, int], wanted: int, code: str) -> None:
     nodes = [DESCRIBED.format(number, one) for number, one in enumerate(used)]
     found = derived(scheduling, *nodes, POD.format(wanted))
@@ -100,7 +132,9 @@ def test_other_resource_name_and_none() -> None:
     event = EVENT.format("0/1 nodes are available: 1 Insufficient nvidia.com/gpu.")
     shared = "Name:               gpu-1\nAllocatable:\n  nvidia.com/gpu:         0\n  nvidia.com/gpu.shared:  4\n"
     assert ("capacity", "other-name", "") in derived(scheduling, event, shared)
-    assert ("capacity", "none", "") in derived(scheduling, event, "Name:               gpu-1\nAllocatable:\n  nvidia.com/gpu:  0\n")
+    assert ("capacity", "none", "") in derived(
+        scheduling, event, "Name:               gpu-1\nAllocatable:\n  nvidia.com/gpu:  0\n"
+    )
 
 
 def test_gangs() -> None:
