@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from collectors.identity import normalise_node
 from collectors.kube_context import Described
-from collectors.kube_events import make_event
+from collectors.kube_facts import make_event
 from collectors.observation import Observation, Record
 from collectors.prefix import Line
 

@@ -18,8 +18,9 @@ from collections.abc import Iterator
 from collectors.block import Reader
 from collectors.identity import normalise_node
 from collectors.kube_context import Described, described_above
+from collectors.kube_facts import make_event
 from collectors.kube_names import AGE, command_above, kind_named, parse_age
-from collectors.observation import Observation, Record, Relation
+from collectors.observation import Observation, Record
 from collectors.table import Columns, read_columns
 
 SOURCE = "kube-events"
@@ -57,25 +58,6 @@ _STOP = re.compile(
     r"^(?:==>|---$|\{$|[#$] |\[?[\w.-]+@[\w.-]+[: ]|[\w.-]*\d[\w.-]*[#$] |[A-Z]{2}[A-Z /_-]*(?: {2,}|$)|[A-Z][\w -]*: {2,}|"
     r"[IWEF]\d{4} \d\d:|"
     r"\d{4}-\d\d-\d\d[T ]\d\d:|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d |apiVersion:|Name: )"
-)
-_ASSIGNED = re.compile(r"Successfully assigned (?:(?P<namespace>[\w.-]+)/)?(?P<pod>[\w.-]+) to (?P<node>[\w.-]+)")
-_POD_REASONS = frozenset(
-    {
-        "FailedScheduling",
-        "Scheduled",
-        "Pulling",
-        "Pulled",
-        "BackOff",
-        "FailedMount",
-        "FailedAttachVolume",
-        "FailedCreatePodSandBox",
-        "UnexpectedAdmissionError",
-        "TopologyAffinityError",
-        "NotTriggerScaleUp",
-        "TriggeredScaleUp",
-        "FilteringFailed",
-        "FilteringSucceed",
-    }
 )
 _OBJECT_REFERENCE = re.compile(r"^(?P<kind>[A-Za-z][\w.]*)/(?P<name>\S+)$")
 _HEAD = re.compile("|".join(f"(?:{one})" for one in HEADS))
@@ -232,71 +214,3 @@ def _event(reader: Reader, number: int, last: int, row: dict[str, str], about: D
             "count": (age["count"] if age and age["count"] else "") or row.get("count", ""),
         },
     )
-
-
-def make_event(
-    input_name: str,
-    number: int,
-    last: int,
-    about: Described,
-    *,
-    reason: str,
-    type_: str,
-    message: str,
-    component: str = "",
-    node: str = "",
-    time: float | None = None,
-    extra: dict[str, str] | None = None,
-) -> Iterator[Record]:
-    """Yield the `event` and what it tells about where a pod runs."""
-    if not about.kind and about.name and reason in _POD_REASONS:
-        about = Described("Pod", about.name, about.namespace, about.node)
-    attributes = {
-        "type": type_,
-        "reason": reason,
-        "object_kind": about.kind,
-        "object": about.name,
-        "namespace": about.namespace,
-        "from": component,
-        "message": message,
-        "node": node,
-        **(extra or {}),
-    }
-    if about.kind == "Pod":
-        attributes["pod"] = about.entity.partition(":")[2]
-    assigned = _ASSIGNED.match(message) if reason == "Scheduled" else None
-    if assigned:
-        node = attributes["node"] = normalise_node(assigned["node"])
-        if not about.name:
-            about = Described("Pod", assigned["pod"], assigned["namespace"] or "")
-        elif not about.namespace and assigned["namespace"]:
-            about = Described(about.kind, about.name, assigned["namespace"])
-        attributes["namespace"] = about.namespace
-        attributes["pod"] = about.entity.partition(":")[2]
-    if about.kind == "Node" and not node:
-        node = about.entity.partition(":")[2]
-    yield Observation(
-        SOURCE,
-        "event",
-        input_name,
-        number,
-        last,
-        message,
-        code=reason,
-        time=time,
-        node=node,
-        entity=about.entity,
-        attributes={name: value for name, value in attributes.items() if value},
-    )
-    yield from object_relations(input_name, number, about, node)
-
-
-def object_relations(input_name: str, number: int, about: Described, node: str) -> Iterator[Relation]:
-    """Yield that a pod rests on its node, and that a name with and without its namespace is one thing."""
-    kind, _, name = about.entity.partition(":")
-    if kind not in ("pod", "job"):
-        return
-    if kind == "pod" and node:
-        yield Relation(about.entity, f"node:{node}", "runs on", input_name, number)
-    if "/" in name:
-        yield Relation(about.entity, f"{kind}:{name.partition('/')[2]}", "same", input_name, number)

@@ -2,6 +2,7 @@
 
 | kind | code | attributes |
 |---|---|---|
+| `event` | reason | type, object_kind, object, namespace, from, message, age (seconds), count, node |
 | `pod` | status shown or phase | pod, status, phase, reason, message, node, scheduler, queue, owner, device, devices, nominated |
 | `container` | reason of its state, or state | container, state, reason, message, exit_code, last_reason, restarts, ready, image |
 | `container-end` | reason of its last end | container, reason, exit_code, restarts |
@@ -16,14 +17,36 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
+from collectors.identity import normalise_node
 from collectors.kube_context import Described
-from collectors.kube_events import object_relations
 from collectors.kube_names import is_device, parse_quantity, plain_number
-from collectors.observation import Observation, Record
+from collectors.observation import Observation, Record, Relation
 
 SOURCE = "kube-objects"
+EVENTS = "kube-events"
+
+_ASSIGNED = re.compile(r"Successfully assigned (?:(?P<namespace>[\w.-]+)/)?(?P<pod>[\w.-]+) to (?P<node>[\w.-]+)")
+_POD_REASONS = frozenset(
+    {
+        "FailedScheduling",
+        "Scheduled",
+        "Pulling",
+        "Pulled",
+        "BackOff",
+        "FailedMount",
+        "FailedAttachVolume",
+        "FailedCreatePodSandBox",
+        "UnexpectedAdmissionError",
+        "TopologyAffinityError",
+        "NotTriggerScaleUp",
+        "TriggeredScaleUp",
+        "FilteringFailed",
+        "FilteringSucceed",
+    }
+)
 
 
 def fact(
@@ -136,3 +159,71 @@ def resource_facts(
         yield from fact(
             input_name, line, line, about, "allocated", name, f"{name} {wanted} {limit}", attributes, node=node
         )
+
+
+def make_event(
+    input_name: str,
+    number: int,
+    last: int,
+    about: Described,
+    *,
+    reason: str,
+    type_: str,
+    message: str,
+    component: str = "",
+    node: str = "",
+    time: float | None = None,
+    extra: dict[str, str] | None = None,
+) -> Iterator[Record]:
+    """Yield the `event` and what it tells about where a pod runs."""
+    if not about.kind and about.name and reason in _POD_REASONS:
+        about = Described("Pod", about.name, about.namespace, about.node)
+    attributes = {
+        "type": type_,
+        "reason": reason,
+        "object_kind": about.kind,
+        "object": about.name,
+        "namespace": about.namespace,
+        "from": component,
+        "message": message,
+        "node": node,
+        **(extra or {}),
+    }
+    if about.kind == "Pod":
+        attributes["pod"] = about.entity.partition(":")[2]
+    assigned = _ASSIGNED.match(message) if reason == "Scheduled" else None
+    if assigned:
+        node = attributes["node"] = normalise_node(assigned["node"])
+        if not about.name:
+            about = Described("Pod", assigned["pod"], assigned["namespace"] or "")
+        elif not about.namespace and assigned["namespace"]:
+            about = Described(about.kind, about.name, assigned["namespace"])
+        attributes["namespace"] = about.namespace
+        attributes["pod"] = about.entity.partition(":")[2]
+    if about.kind == "Node" and not node:
+        node = about.entity.partition(":")[2]
+    yield Observation(
+        EVENTS,
+        "event",
+        input_name,
+        number,
+        last,
+        message,
+        code=reason,
+        time=time,
+        node=node,
+        entity=about.entity,
+        attributes={name: value for name, value in attributes.items() if value},
+    )
+    yield from object_relations(input_name, number, about, node)
+
+
+def object_relations(input_name: str, number: int, about: Described, node: str) -> Iterator[Relation]:
+    """Yield that a pod rests on its node, and that a name with and without its namespace is one thing."""
+    kind, _, name = about.entity.partition(":")
+    if kind not in ("pod", "job"):
+        return
+    if kind == "pod" and node:
+        yield Relation(about.entity, f"node:{node}", "runs on", input_name, number)
+    if "/" in name:
+        yield Relation(about.entity, f"{kind}:{name.partition('/')[2]}", "same", input_name, number)

@@ -23,8 +23,7 @@ from collectors.block import Reader
 from collectors.clock import parse_iso
 from collectors.identity import normalise_node
 from collectors.kube_context import Described
-from collectors.kube_events import make_event
-from collectors.kube_facts import fact, pod_facts, resource_facts
+from collectors.kube_facts import fact, make_event, pod_facts, resource_facts
 from collectors.kube_names import command_above, parse_quantity, plain_number
 from collectors.kube_tree import Tree, read_trees
 from collectors.observation import Observation, Record

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from collectors.block import Reader
 from collectors.identity import normalise_node
 from collectors.kube_context import Described, described_above
-from collectors.kube_events import object_relations
+from collectors.kube_facts import object_relations
 from collectors.kube_names import Command, command_above, is_device, kind_named, parse_age, parse_quantity, plain_number
 from collectors.observation import Observation, Record
 from collectors.table import Columns, read_columns

@@ -29,7 +29,8 @@ from diagnosis.hypotheses import propose
 from diagnosis.model import LAYERS, Hypothesis, InputPart, Language, Report
 from diagnosis.ranking import rank
 from diagnosis.report import Context, build_report
-from diagnosis.rulebook import Rulebook
+from diagnosis.rulebook import Rulebook, find_rules_folder
+from diagnosis.rulebook.priors import load_priors
 
 
 @dataclass(slots=True)
@@ -50,7 +51,8 @@ class Knowledge:
         registry = Registry()
         patterns = [*registry.patterns(), *rulebook.patterns, UNEXPLAINED]
         scanner = Scanner(patterns, engine, choose=_choose_kept if cached else choose_engine)
-        return cls(rulebook, library if library is not None else load_cases(), registry, scanner)
+        priors = load_priors(find_rules_folder() / "tables" / "priors.csv")
+        return cls(rulebook, library if library is not None else load_cases(), registry, scanner, priors)
 
 
 def _choose_kept(patterns: Sequence[Pattern]) -> HyperscanEngine | Re2Engine:
