@@ -18,6 +18,10 @@ _PLACEHOLDER = (
     datetime(_PLACEHOLDER_YEAR, 1, 1, tzinfo=UTC).timestamp(),
     datetime(_PLACEHOLDER_YEAR + 1, 1, 2, tzinfo=UTC).timestamp(),
 )
+_POSSIBLE = (
+    datetime(_FIRST_YEAR, 1, 1, tzinfo=UTC).timestamp(),
+    datetime(_LAST_YEAR + 1, 1, 1, tzinfo=UTC).timestamp(),
+)
 _MONTHS = {
     name: number
     for number, name in enumerate(
@@ -105,6 +109,11 @@ def parse_epoch(text: str) -> float | None:
     while value > 1e11:
         value /= 1000.0
     return value
+
+
+def is_possible(seconds: float) -> bool:
+    """Tell whether this is a time that a log can mean, its year known or not; never for what is not a number."""
+    return is_without_year(seconds) or _POSSIBLE[0] <= seconds < _POSSIBLE[1]
 
 
 def is_without_year(seconds: float) -> bool:

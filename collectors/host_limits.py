@@ -109,6 +109,8 @@ def parse_block(reader: Reader) -> Iterator[Record]:
 
 def _read_cpu_stat(reader: Reader, number: int, head: str) -> Iterator[Record]:
     values = {"nr_periods": head.split()[1]}
+    if not values["nr_periods"].isdecimal():
+        return
     while (text := reader.peek()) is not None:
         match = re.fullmatch(r"(nr_throttled|throttled_usec|throttled_time|nr_bursts|burst_usec) (\d+)", text.strip())
         if match is None:

@@ -70,7 +70,6 @@ def parse_block(reader: Reader) -> Iterator[Record]:
         reader.next()
 
 
-
 def _read_gids(reader: Reader) -> Iterator[Record]:
     reader.next()
     for _ in range(4000):

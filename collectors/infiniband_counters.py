@@ -28,7 +28,9 @@ COMMAND = re.compile(
     r"/sys/class/infiniband/(?P<nic>\w+)/ports/(?P<port>\d+)/(?:hw_)?counters"
 )
 _HEADING = re.compile(r"# (?P<time>\d{4}-\S+) (?P<nic>[\w.-]+) port (?P<port>\d+)$")
-_PATH = re.compile(r"/sys/class/infiniband/(?P<nic>\w+)/ports/(?P<port>\d+)/(?:hw_)?counters/(?P<name>\w+)[: ]\s*(?P<value>\d+)$")
+_PATH = re.compile(
+    r"/sys/class/infiniband/(?P<nic>\w+)/ports/(?P<port>\d+)/(?:hw_)?counters/(?P<name>\w+)[: ]\s*(?P<value>\d+)$"
+)
 _DATE = re.compile(r"(?P<iso>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*)$|(?P<clock>\d\d):(?P<minute>\d\d):(?P<second>\d\d)$")
 _VALUE = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_]*)(?::\.*\s*|\s+)(?P<value>\d+)$")
 _PROMPT = re.compile(r"^\S*[#$] \S|^\[\S+ \S+\][#$] ")
@@ -75,7 +77,11 @@ def read_counters(reader: Reader) -> Iterator[Sample]:
             if sample is not None:
                 yield sample
                 strangers = 0
-            elif text and not date and not text.startswith(("NIC statistics", "# Port", "#", "PortSelect", "CounterSelect", "egrep")):
+            elif (
+                text
+                and not date
+                and not text.startswith(("NIC statistics", "# Port", "#", "PortSelect", "CounterSelect", "egrep"))
+            ):
                 strangers += 1
                 if strangers > 2:
                     return

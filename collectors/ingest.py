@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import BinaryIO
 
 from collectors.block import Reader
-from collectors.clock import choose_year, is_without_year
+from collectors.clock import choose_year, is_possible, is_without_year
 from collectors.encoding import Utf8Stream
 from collectors.identity import normalise_node, normalise_pci
 from collectors.observation import Observation, Record, Relation
@@ -250,16 +250,20 @@ class _Reading:
                 _inherit(_text_hit(pattern.key, groups, line, source, node), parsed or self.about.get(number))
             )
         for record in records:
-            if isinstance(record, Observation) and record.kind == "command":
-                if record.node or record.attributes.get("prompt") != "#":  # which may as well be a comment
-                    self.host = record.node
-                if record.node:
-                    self.intake.hosts[record.node] += 1
+            self._follow(record)
             self.fresh.append(_complete(record, raw, node))
         if known:
             self.intake.recognised += 1
         elif span is None or span[2] not in _READ_WHOLE:
             self._keep_unexplained(line, source, node)
+
+    def _follow(self, record: Record) -> None:
+        """Take the lines below a prompt for those of its host; a lone `#` may as well be a comment."""
+        if isinstance(record, Observation) and record.kind == "command":
+            if record.node or record.attributes.get("prompt") != "#":
+                self.host = record.node
+            if record.node:
+                self.intake.hosts[record.node] += 1
 
     def _keep_unexplained(self, line: Line, source: str, node: str) -> None:
         self.intake.unexplained += 1
@@ -418,14 +422,19 @@ def _is_word_of(name: str, text: str) -> bool:
 
 def _settle_years(intakes: Sequence[Intake], now: float) -> None:
     """Place times without a year by the latest time with one that any input shows, else in the year before `now`."""
-    times = [
-        record.time for one in intakes for record in one.records if not isinstance(record, Relation) and record.time
+    timed = [
+        record
+        for one in intakes
+        for record in one.records
+        if not isinstance(record, Relation) and record.time is not None
     ]
+    times = [record.time for record in timed if record.time is not None and is_possible(record.time)]
     latest = max((time for time in times if not is_without_year(time)), default=None)
-    for one in intakes:
-        for record in one.records:
-            if not isinstance(record, Relation) and record.time is not None and is_without_year(record.time):
-                object.__setattr__(record, "time", choose_year(record.time, latest, now))
+    for record in timed:
+        if record.time is None or not is_possible(record.time):  # a number that only looked like a time
+            object.__setattr__(record, "time", None)
+        elif is_without_year(record.time):
+            object.__setattr__(record, "time", choose_year(record.time, latest, now))
 
 
 def _blocks(stream: Utf8Stream) -> Iterator[tuple[bytes, bool]]:

@@ -36,7 +36,9 @@ ANCHORS = (
 HEADS = (r"mlnx_qos (?:.* )?-i ?\w", r"^PFC configuration:", r"^DCBX mode:")
 _LINK = re.compile(r"\d+: (?P<name>[\w.-]+)(?:@[\w.-]+)?: <(?P<flags>[A-Z_,0-9-]*)> mtu (?P<mtu>\d+)")
 _STATE = re.compile(r" state ([A-Z]+)")
-_BRIEF = re.compile(r"(?P<name>[A-Za-z][\w.-]*)(?:@[\w.-]+)? +(?P<state>UP|DOWN|UNKNOWN) +(?P<addresses>(?:[\da-f:.]+/\d+ ?)*)$")
+_BRIEF = re.compile(
+    r"(?P<name>[A-Za-z][\w.-]*)(?:@[\w.-]+)? +(?P<state>UP|DOWN|UNKNOWN) +(?P<addresses>(?:[\da-f:.]+/\d+ ?)*)$"
+)
 _NETDEV = re.compile(r"(?P<nic>[\w.-]+) port (?P<port>\d+) ==> (?P<netdev>[\w.-]+) \((?P<state>Up|Down)\)")
 _RDMA = re.compile(
     r"link (?P<nic>[\w.-]+)/(?P<port>\d+) state (?P<state>\w+) physical_state (?P<physical>\w+)(?: netdev (?P<netdev>[\w.-]+))?"
@@ -51,12 +53,19 @@ def parse_line(line: Line) -> Iterator[Record]:
         state = _STATE.search(line.raw)
         flags = match["flags"].split(",")
         code = (state[1] if state else "UP" if "LOWER_UP" in flags else "UNKNOWN").lower()
-        attributes = {"name": match["name"], "mtu": match["mtu"], "carrier": "no" if "NO-CARRIER" in flags else "yes", "nic": match["name"]}
+        attributes = {
+            "name": match["name"],
+            "mtu": match["mtu"],
+            "carrier": "no" if "NO-CARRIER" in flags else "yes",
+            "nic": match["name"],
+        }
         yield _observe(line, "interface", code, attributes)
         return
     match = _BRIEF.match(line.text)
     if match:
-        yield _observe(line, "interface", match["state"].lower(), {"name": match["name"], "addresses": match["addresses"].strip()})
+        yield _observe(
+            line, "interface", match["state"].lower(), {"name": match["name"], "addresses": match["addresses"].strip()}
+        )
         return
     match = _NETDEV.search(line.text)
     rdma = _RDMA.match(line.text)
@@ -66,7 +75,9 @@ def parse_line(line: Line) -> Iterator[Record]:
         yield _observe(line, "port", found["state"].lower(), attributes)
         if found["netdev"]:
             yield Relation(f"nic:{found['nic']}", f"nic:{found['netdev']}", "same", line.input, line.number)
-            yield Relation(f"link:{found['nic']}:{found['port']}", f"link:{found['netdev']}:1", "same", line.input, line.number)
+            yield Relation(
+                f"link:{found['nic']}:{found['port']}", f"link:{found['netdev']}:1", "same", line.input, line.number
+            )
 
 
 def _observe(line: Line, kind: str, code: str, attributes: dict[str, str]) -> Observation:

@@ -210,7 +210,7 @@ def parse_quantity(text: str) -> float | None:
 
 def plain_number(value: float) -> str:
     """Return a number without needless decimals."""
-    return str(int(value)) if value == int(value) and abs(value) < 1e18 else f"{value:g}"
+    return str(int(value)) if abs(value) < 1e18 and value == int(value) else f"{value:g}"
 
 
 _AGE_PART = re.compile(r"(\d+)(ms|y|d|h|m|s)")

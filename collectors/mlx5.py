@@ -42,9 +42,13 @@ _VIRTUAL = re.compile(r"(?:veth|virbr|docker|br-|cni|flannel|cali|lxc|tap|tun|du
 _BOND = re.compile(
     r"(?P<bond>\w+): (?:\(slave (?P<slave>[\w.-]+)\): )?link status definitely (?P<state>up|down)(?: for interface (?P<nic>[\w.-]+))?"
 )
-_MODULE = re.compile(_DEVICE + r".*Port module event(?:\[error\])?: module (?P<module>\d+), (?P<state>[^,]+)(?:, (?P<error>.+))?")
+_MODULE = re.compile(
+    _DEVICE + r".*Port module event(?:\[error\])?: module (?P<module>\d+), (?P<state>[^,]+)(?:, (?P<error>.+))?"
+)
 _HEALTH = re.compile(
-    r"mlx5_core " + _PCI + r"[ :].*?(?P<code>device's health compromised|[Hh]ealth issue observed|Fatal error \d+ detected|"
+    r"mlx5_core "
+    + _PCI
+    + r"[ :].*?(?P<code>device's health compromised|[Hh]ealth issue observed|Fatal error \d+ detected|"
     r"Will cause a leak of a command resource|mlx5_error_sw_reset|PCI slot is unavailable|handling bad device)"
 )
 _SYNDROME = re.compile(r"mlx5_core(?: " + _PCI + r")?[ :].*?synd 0x(?P<number>[0-9a-f]+): (?P<code>.+?)\.?$")
@@ -110,7 +114,9 @@ def _observe(line: Line, kind: str, code: str, pci: str | None, attributes: dict
     if line.uptime is not None:
         attributes["uptime"] = f"{line.uptime:.6f}"
     nic = attributes["nic"]
-    entity = f"link:{nic}:{attributes['port']}" if kind in ("link", "nic-module") and nic else f"nic:{nic}" if nic else ""
+    entity = (
+        f"link:{nic}:{attributes['port']}" if kind in ("link", "nic-module") and nic else f"nic:{nic}" if nic else ""
+    )
     return Observation(
         SOURCE, kind, line.input, line.number, line.number, line.text, code=code, time=line.time, node=line.host, entity=entity,
         attributes={name: value for name, value in attributes.items() if value},

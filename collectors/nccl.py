@@ -22,7 +22,12 @@ from collectors.prefix import Line
 
 SOURCE = "nccl"
 LAYERS = ("framework", "fabric")
-SIGNATURES = (r"NCCL (?:INFO|WARN|TRACE) ", r"^\S+:\d+:\d+ \[\d+\] (?:INFO|WARN) ", r"^NCCL version \d", r"^# nThread \d+ nGpus")
+SIGNATURES = (
+    r"NCCL (?:INFO|WARN|TRACE) ",
+    r"^\S+:\d+:\d+ \[\d+\] (?:INFO|WARN) ",
+    r"^NCCL version \d",
+    r"^# nThread \d+ nGpus",
+)
 ANCHORS = (r"NCCL WARN ", r":\d+ \[\d+\] WARN ", *WAKERS)
 ROUTINE = (r"\] via NET/",)  # a line for each channel of each pair of ranks
 
@@ -35,7 +40,9 @@ _INIT = re.compile(
     r"(?P<call>nccl\w+ )?comm 0x[0-9a-f]+ rank (?P<rank>\d+) n[rR]anks (?P<ranks>\d+)(?: cudaDev (?P<device>\d+))?(?: nvmlDev \d+)?"
     r"(?: busId (?P<bus>[0-9a-f]+))?.* - (?P<code>(?:Init )?(?:START|COMPLETE))"
 )
-_ADDRESS = re.compile(r"(?:\[\d+\])?(?P<interface>[A-Za-z][\w.-]*):(?P<address>[0-9a-fA-F][0-9a-fA-F.:]+(?:%\w+)?)<\d+>")
+_ADDRESS = re.compile(
+    r"(?:\[\d+\])?(?P<interface>[A-Za-z][\w.-]*):(?P<address>[0-9a-fA-F][0-9a-fA-F.:]+(?:%\w+)?)<\d+>"
+)
 _DEVICE = re.compile(r"\[(?P<index>\d+)\] ?(?:\{?\[\d+\] ?)?(?P<nic>[A-Za-z][\w-]*):(?P<port>\d+)/(?P<layer>IB|RoCE)")
 _CHANNEL = re.compile(
     r"(?:Channel|Ring) \d+(?:/\d+)? ?:? (?P<left>\d+)(?:\[\w+\])? -> (?P<right>\d+)(?:\[\w+\])? \[(?P<way>send|receive)\] "
@@ -135,7 +142,9 @@ def _read_channel(line: Line, match: re.Match[str], process: dict[str, str]) -> 
     attributes = process | {"direct": "yes" if match["direct"] else "no", "way": match["way"], "index": match["index"]}
     yield _observe(line, "channel", match["code"], attributes)
     if line.host and "pid" in process and match["code"].startswith("IB") and not match["proxy"]:
-        yield Relation(f"rank:{rank}", f"nic:ib-{process['pid']}-{match['index']}", "on", line.input, line.number, line.host)
+        yield Relation(
+            f"rank:{rank}", f"nic:ib-{process['pid']}-{match['index']}", "on", line.input, line.number, line.host
+        )
 
 
 def _read_interfaces(line: Line, text: str, process: dict[str, str]) -> Iterator[Record]:

@@ -46,14 +46,18 @@ _TIMEOUT = re.compile(
 _PROGRESS = re.compile(
     r"[Ll]ast enqueued (?:NCCL )?work: (?P<enqueued>-?\d+), last completed (?:NCCL )?work: (?P<completed>-?\d+)"
 )
-_GROUP = re.compile(r"\[PG (?:ID )?(?P<group>\d+)(?: PG GUID (?P<guid>\d+))?(?: ?\((?P<name>\w+)\))? Rank (?P<group_rank>\d+)\]")
+_GROUP = re.compile(
+    r"\[PG (?:ID )?(?P<group>\d+)(?: PG GUID (?P<guid>\d+))?(?: ?\((?P<name>\w+)\))? Rank (?P<group_rank>\d+)\]"
+)
 _RANK = re.compile(r"\[Rank (\d+)\]")
 _AT_WORK = re.compile(r"(?:at work sequence id: |at NCCL work: |by watchdog at work: )(\d+)")
 _EXIT = re.compile(r"\bfailed \(exitcode: (?P<code>-?\d+)\) local_rank: (?P<local_rank>\d+) \(pid: (?P<pid>\d+)\)")
 _EXCEPTION = re.compile(
     r"(?:^|[\] :])(?P<code>(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt))(?:: (?P<message>.*))?$"
 )
-_JOINED = re.compile(r"after (?P<seconds>\d+) seconds waiting for clients\. (?P<joined>\d+)/(?P<expected>\d+) clients joined")
+_JOINED = re.compile(
+    r"after (?P<seconds>\d+) seconds waiting for clients\. (?P<joined>\d+)/(?P<expected>\d+) clients joined"
+)
 _CLIENT = re.compile(
     r"client socket has (?P<code>timed out|failed)\b(?: to connect to any (?:network )?address of |.*? connect to )"
     r"[(\[](?P<peer>[\w.:-]+?)(?:\]:|, )(?P<port>\d+)"
@@ -86,7 +90,9 @@ def parse_line(line: Line) -> Iterator[Record]:
     if joined:
         yield _observe(line, "rendezvous", "clients-missing", joined.groupdict())
     client = _CLIENT.search(line.text)
-    if client and (client["code"] == "timed out" or "any " in client[0]):  # one address of several refused is no failure
+    if client and (
+        client["code"] == "timed out" or "any " in client[0]
+    ):  # one address of several refused is no failure
         attributes = {"peer": client["peer"], "peer_host": normalise_node(client["peer"]), "port": client["port"]}
         yield _observe(line, "rendezvous", client["code"].replace(" ", "-"), attributes)
     exception = _EXCEPTION.search(line.text)

@@ -34,7 +34,9 @@ def _number(one: Observation, name: str) -> int | None:
     return int(value) if value.lstrip("-").isdigit() else None
 
 
-def _compare(found: Sequence[Observation], timeouts: Sequence[Observation]) -> Iterator[tuple[Observation, list[Observation]]]:
+def _compare(
+    found: Sequence[Observation], timeouts: Sequence[Observation]
+) -> Iterator[tuple[Observation, list[Observation]]]:
     last: dict[str, Observation] = {}
     for one in found:
         rank = one.attributes.get("rank", "")
@@ -52,18 +54,31 @@ def _compare(found: Sequence[Observation], timeouts: Sequence[Observation]) -> I
     for rank, enqueued, completed in rows:
         if enqueued < stuck and enqueued == completed and completed >= stuck - 3:
             odd = True
-            yield _make("not-entered", last[rank], {"sequence": str(stuck), "enqueued": str(enqueued)}), [last[rank], *proof]
+            yield (
+                _make("not-entered", last[rank], {"sequence": str(stuck), "enqueued": str(enqueued)}),
+                [last[rank], *proof],
+            )
         elif completed + 1 < stuck:
             odd = True
-            yield _make("behind", last[rank], {"sequence": str(stuck), "completed": str(completed)}), [last[rank], *proof]
+            yield (
+                _make("behind", last[rank], {"sequence": str(stuck), "completed": str(completed)}),
+                [last[rank], *proof],
+            )
     if not odd and len(waiting) == len(rows) > 1:
-        yield _make("all-entered", waiters[0], {"sequence": str(stuck), "ranks": str(len(rows))}, whole=True), waiters[:_MOST_CITED]
+        yield (
+            _make("all-entered", waiters[0], {"sequence": str(stuck), "ranks": str(len(rows))}, whole=True),
+            waiters[:_MOST_CITED],
+        )
 
 
 def _differ(timeouts: Sequence[Observation]) -> Iterator[tuple[Observation, list[Observation]]]:
     by_sequence: dict[str, dict[tuple[str, str, str], Observation]] = defaultdict(dict)
     for one in timeouts:
-        shape = (one.attributes.get("operation", ""), one.attributes.get("numel_in", ""), one.attributes.get("numel_out", ""))
+        shape = (
+            one.attributes.get("operation", ""),
+            one.attributes.get("numel_in", ""),
+            one.attributes.get("numel_out", ""),
+        )
         by_sequence[one.attributes.get("sequence", "")].setdefault(shape, one)
     for sequence, shapes in sorted(by_sequence.items()):
         ranks = {one.attributes.get("rank", "") for one in shapes.values()}
@@ -75,9 +90,13 @@ def _differ(timeouts: Sequence[Observation]) -> Iterator[tuple[Observation, list
 
 
 def _absent(timeouts: Sequence[Observation], facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
-    sizes = [int(ranks) for one in facts.by_kind.get("init", ()) if (ranks := one.attributes.get("ranks", "")).isdigit()]
+    sizes = [
+        int(ranks) for one in facts.by_kind.get("init", ()) if (ranks := one.attributes.get("ranks", "")).isdigit()
+    ]
     said = {one.attributes["rank"] for one in timeouts if one.attributes.get("rank", "").isdigit()}
-    said |= {one.attributes["rank"] for one in facts.by_kind.get("progress", ()) if one.attributes.get("rank", "").isdigit()}
+    said |= {
+        one.attributes["rank"] for one in facts.by_kind.get("progress", ()) if one.attributes.get("rank", "").isdigit()
+    }
     size = max(sizes, default=0)
     missing = [rank for rank in range(size) if str(rank) not in said]
     if size < 4 or not said or len(missing) > max(1, size // 16) or not missing:

@@ -28,9 +28,13 @@ def _differ(facts: Facts, kind: str, name: str) -> Derived:
         if one.node and one.code:
             values[one.node].setdefault(one.code, one)
     sets = {node: frozenset(found) for node, found in values.items()}
-    if len(set(sets.values())) < 2 or any(one <= other or other <= one for one in sets.values() for other in sets.values() if one != other):
+    if len(set(sets.values())) < 2 or any(
+        one <= other or other <= one for one in sets.values() for other in sets.values() if one != other
+    ):
         return
-    common = max(sorted(set(sets.values()), key=sorted), key=lambda one: sum(1 for other in sets.values() if other == one))
+    common = max(
+        sorted(set(sets.values()), key=sorted), key=lambda one: sum(1 for other in sets.values() if other == one)
+    )
     odd = sorted(node for node, found in sets.items() if found != common)
     proof = [one for node in [*odd, *sorted(node for node in sets if node not in odd)] for one in values[node].values()]
     where = odd[0] if len(odd) == 1 else ""

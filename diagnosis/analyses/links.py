@@ -53,7 +53,11 @@ def _slower(ports: Sequence[Observation]) -> Iterator[tuple[Observation, list[Ob
     for (node, _), found in sorted(rates.items()):
         usual = median(rate for rate, _ in found.values())
         for entity, (rate, one) in sorted(found.items()):
-            if len(found) >= 4 and rate <= usual / 2 and sum(1 for other, _ in found.values() if other >= usual) > len(found) / 2:
+            if (
+                len(found) >= 4
+                and rate <= usual / 2
+                and sum(1 for other, _ in found.values() if other >= usual) > len(found) / 2
+            ):
                 peer = next(other for value, other in found.values() if value >= usual)
                 yield Observation(
                     "derived", "port-slower", one.input, one.line, one.line, f"{entity}: {rate:g} Gb/s, its peers {usual:g}", time=one.time,

@@ -48,7 +48,12 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
         for name, (first, last) in rises.items():
             if last.value > first.value and name in _WATCHED and not name.endswith("_packets"):
                 seconds = f"{last.time - first.time:.0f}" if first.time is not None and last.time is not None else ""
-                attributes = {"rise": f"{last.value - first.value:.0f}", "seconds": seconds, "last": f"{last.value:.0f}", **last.labels}
+                attributes = {
+                    "rise": f"{last.value - first.value:.0f}",
+                    "seconds": seconds,
+                    "last": f"{last.value:.0f}",
+                    **last.labels,
+                }
                 yield _make("counter-rise", name, last, node, link, attributes), [observe(first), observe(last)]
         yield from _storms(rises, node, link)
     yield from _unused_classes(facts, series)
@@ -71,7 +76,9 @@ def _rise(samples: Sequence[Sample]) -> tuple[Sample, Sample] | None:
     return ordered[0], ordered[-1]
 
 
-def _storms(rises: Mapping[str, tuple[Sample, Sample]], node: str, link: str) -> Iterator[tuple[Observation, list[Observation]]]:
+def _storms(
+    rises: Mapping[str, tuple[Sample, Sample]], node: str, link: str
+) -> Iterator[tuple[Observation, list[Observation]]]:
     for priority in range(8):
         for way in ("rx", "tx"):
             pause = rises.get(f"{way}_prio{priority}_pause")
@@ -81,8 +88,16 @@ def _storms(rises: Mapping[str, tuple[Sample, Sample]], node: str, link: str) ->
             paused = pause[1].value - pause[0].value
             moved = sum(last.value - first.value for first, last in packets)
             if paused >= 1000 and paused > moved:
-                attributes = {"rise": f"{paused:.0f}", "packets": f"{moved:.0f}", "priority": str(priority), **pause[1].labels}
-                yield _make("pause-storm", way, pause[1], node, link, attributes), [observe(pause[0]), observe(pause[1])]
+                attributes = {
+                    "rise": f"{paused:.0f}",
+                    "packets": f"{moved:.0f}",
+                    "priority": str(priority),
+                    **pause[1].labels,
+                }
+                yield (
+                    _make("pause-storm", way, pause[1], node, link, attributes),
+                    [observe(pause[0]), observe(pause[1])],
+                )
 
 
 def _unused_classes(
@@ -96,21 +111,32 @@ def _unused_classes(
             continue
         last = {name: samples[-1] for name, samples in counters.items() if name.endswith("_bytes")}
         carried = {
-            priority: sum(last[name].value for name in (f"rx_prio{priority}_bytes", f"tx_prio{priority}_bytes") if name in last)
+            priority: sum(
+                last[name].value for name in (f"rx_prio{priority}_bytes", f"tx_prio{priority}_bytes") if name in last
+            )
             for priority in range(8)
             if f"rx_prio{priority}_bytes" in last or f"tx_prio{priority}_bytes" in last
         }
         total = sum(carried.values())
-        if total < 1e9 or not lossless & carried.keys() or sum(carried.get(one, 0.0) for one in lossless) > 0.001 * total:
+        if (
+            total < 1e9
+            or not lossless & carried.keys()
+            or sum(carried.get(one, 0.0) for one in lossless) > 0.001 * total
+        ):
             continue
         busiest = max(carried, key=lambda one: carried[one])
         proof = [observe(last[name]) for way in ("rx", "tx") if (name := f"{way}_prio{busiest}_bytes") in last]
         proof += [observe(last[name]) for one in sorted(lossless) if (name := f"rx_prio{one}_bytes") in last]
         attributes = {"lossless": " ".join(map(str, sorted(lossless))), "busiest": str(busiest), **dict(pfc.attributes)}
-        yield _make("lossless-class", "unused", observe(last[next(iter(sorted(last)))]), pfc.node, link, attributes), [pfc, *proof]
+        yield (
+            _make("lossless-class", "unused", observe(last[next(iter(sorted(last)))]), pfc.node, link, attributes),
+            [pfc, *proof],
+        )
 
 
-def _make(kind: str, code: str, at: Sample | Observation, node: str, link: str, attributes: dict[str, str]) -> Observation:
+def _make(
+    kind: str, code: str, at: Sample | Observation, node: str, link: str, attributes: dict[str, str]
+) -> Observation:
     text = f"{code}: " + ", ".join(f"{name} {value}" for name, value in attributes.items())
     return Observation(
         "derived", kind, at.input, at.line, at.line, text, code=code, time=at.time, node=node, entity=link,

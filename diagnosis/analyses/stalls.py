@@ -29,7 +29,9 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
         yield from _look_back(timeout, phases, name)
 
 
-def _look_back(timeout: Observation, phases: Sequence[Observation], name: str) -> Iterator[tuple[Observation, list[Observation]]]:
+def _look_back(
+    timeout: Observation, phases: Sequence[Observation], name: str
+) -> Iterator[tuple[Observation, list[Observation]]]:
     ran = float(timeout.attributes.get("ran_ms", "0")) / 1000.0
     began = timeout.time - ran if timeout.time is not None else None
     for phase in reversed(phases):

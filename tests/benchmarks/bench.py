@@ -148,7 +148,7 @@ def bench(size: int, share: float, repeats: int, knowledge: Knowledge, fallback:
         regexes, literals = write_ripgrep_patterns(rg, knowledge.rulebook.patterns, folder)
         steps[2:2] = [
             ("rg -F -f literals", path, lambda p: run([rg, "-j1", "-c", "-F", "-f", str(literals), str(p)])),
-            ("rg -f regexes", slow, lambda p: run([rg, "-j1", "-c", "--no-unicode", "-f", str(regexes), str(p)])),
+            ("rg -f regexes", slow, lambda p: run([rg, "-j1", "-c", "-f", str(regexes), str(p)])),
         ]
     for _, target, work in steps[:-1]:
         if target.stat().st_size <= SLOW:

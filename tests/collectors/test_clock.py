@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collectors.clock import choose_year, is_without_year, parse_epoch, parse_iso, parse_klog, parse_syslog, set_year
+from collectors.clock import (
+    choose_year,
+    is_possible,
+    is_without_year,
+    parse_epoch,
+    parse_iso,
+    parse_klog,
+    parse_syslog,
+    set_year,
+)
 
 
 def at(text: str) -> float:
@@ -141,6 +150,21 @@ def test_a_stamp_without_a_year_is_placed(stamp: str, latest: str | None, now: s
     seconds = parse_syslog(stamp)
     assert seconds is not None
     assert choose_year(seconds, at(latest) if latest else None, at(now)) == at(expected)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "possible"),
+    [
+        (at("1972-05-05T00:00:00"), True),  # its year is not known yet
+        (at("2025-11-26T02:24:08"), True),
+        (at("1970-01-01T00:00:00"), False),
+        (1.7e13, False),
+        (float("inf"), False),
+        (float("nan"), False),
+    ],
+)
+def test_what_a_log_can_mean(seconds: float, possible: bool) -> None:
+    assert is_possible(seconds) == possible
 
 
 @given(

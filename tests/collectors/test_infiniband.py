@@ -47,19 +47,29 @@ def test_sample_log() -> None:
 
 
 def test_counters_with_headings_have_times() -> None:
-    records = read("# 2025-03-04T01:00:01Z mlx5_0 port 1\nlink_downed 2\n# 2025-03-04T02:00:01Z mlx5_0 port 1\nlink_downed 7\n")
+    records = read(
+        "# 2025-03-04T01:00:01Z mlx5_0 port 1\nlink_downed 2\n# 2025-03-04T02:00:01Z mlx5_0 port 1\nlink_downed 7\n"
+    )
     first, last = samples(records)["link_downed"]
-    assert (first.entity, last.value - first.value, (last.time or 0) - (first.time or 0)) == ("link:mlx5_0:1", 5.0, 3600.0)
+    assert (first.entity, last.value - first.value, (last.time or 0) - (first.time or 0)) == (
+        "link:mlx5_0:1",
+        5.0,
+        3600.0,
+    )
 
 
 def test_sysfs_paths_name_the_port() -> None:
-    records = read("$ grep . /sys/class/infiniband/mlx5_*/ports/1/hw_counters/*\n/sys/class/infiniband/mlx5_2/ports/1/hw_counters/out_of_sequence:511083\n")
+    records = read(
+        "$ grep . /sys/class/infiniband/mlx5_*/ports/1/hw_counters/*\n/sys/class/infiniband/mlx5_2/ports/1/hw_counters/out_of_sequence:511083\n"
+    )
     (one,) = samples(records)["out_of_sequence"]
     assert (one.entity, one.value, one.line) == ("link:mlx5_2:1", 511083.0, 2)
 
 
 def test_ethtool_takes_its_interface_from_the_command() -> None:
-    records = read("root@node-a:~# ethtool -S ens13np0\nNIC statistics:\n     rx_prio3_pause: 18230411\n     link_down_events_phy: 1\nroot@node-a:~# ls\n")
+    records = read(
+        "root@node-a:~# ethtool -S ens13np0\nNIC statistics:\n     rx_prio3_pause: 18230411\n     link_down_events_phy: 1\nroot@node-a:~# ls\n"
+    )
     (one,) = samples(records)["rx_prio3_pause"]
     assert (one.entity, one.node) == ("link:ens13np0:1", "node-a")
 
@@ -69,17 +79,30 @@ def test_ports_of_other_tools() -> None:
         "Infiniband device 'mlx5_0' port 1 status:\n\tstate:\t\t 2: INIT\n\tphys state:\t 5: LinkUp\n\tlink_layer:\t InfiniBand\n\n"
         "hca_id:\tmlx5_1\n\ttransport:\t\tInfiniBand (0)\n\t\tport:\t1\n\t\t\tstate:\t\tPORT_DOWN (1)\n\t\t\tlink_layer:\tInfiniBand\n"
     )
-    assert {(one.entity, one.code) for one in seen(read(text), "port")} == {("link:mlx5_0:1", "init"), ("link:mlx5_1:1", "down")}
+    assert {(one.entity, one.code) for one in seen(read(text), "port")} == {
+        ("link:mlx5_0:1", "init"),
+        ("link:mlx5_1:1", "down"),
+    }
 
 
 def test_interfaces_and_qos() -> None:
     records = read((LOGS / "network" / "interfaces-and-qos.txt").read_text())
-    found = {one.attributes["name"]: (one.code, one.attributes["mtu"], one.attributes["carrier"]) for one in seen(records, "interface")}
+    found = {
+        one.attributes["name"]: (one.code, one.attributes["mtu"], one.attributes["carrier"])
+        for one in seen(records, "interface")
+    }
     assert found["ens5f0np0"] == ("up", "9000", "yes")
     assert found["ens6f0np0"] == ("down", "9000", "no")
     (pfc,) = seen(records, "pfc")
-    assert (pfc.entity, pfc.attributes["enabled"], pfc.attributes["trust"], pfc.node) == ("link:ens5f0np0:1", "3", "dscp", "node-a")
-    assert any(isinstance(one, Relation) and (one.upper, one.lower) == ("nic:mlx5_0", "nic:ens5f0np0") for one in records)
+    assert (pfc.entity, pfc.attributes["enabled"], pfc.attributes["trust"], pfc.node) == (
+        "link:ens5f0np0:1",
+        "3",
+        "dscp",
+        "node-a",
+    )
+    assert any(
+        isinstance(one, Relation) and (one.upper, one.lower) == ("nic:mlx5_0", "nic:ens5f0np0") for one in records
+    )
 
 
 @given(st.text(max_size=300))

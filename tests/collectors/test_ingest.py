@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from collectors import ingest
 from collectors.ingest import Input, Intake, name_entity, read_inputs, text_input
-from collectors.observation import Observation, Record
+from collectors.observation import Observation, Record, Sample
 from collectors.registry import UNEXPLAINED, Registry
 from collectors.scan import Pattern, Scanner
 
@@ -322,6 +322,16 @@ def test_a_time_that_means_none_moves_no_year(stamp: str) -> None:
         f"{stamp} node-a kernel: GPU 3b:00.0 is lost\nNov 26 02:24:08 node-a kernel: GPU 3b:00.0 is lost\n"
     )
     assert facts(intake)[-1].time == at("2025-11-26T02:24:08")
+
+
+def test_a_number_that_only_looks_like_a_time_is_none() -> None:
+    intake, other = read(
+        'DCGM_FI_DEV_GPU_TEMP{gpu="0"} 61 17702943000000000\nDCGM_FI_DEV_GPU_TEMP{gpu="0"} 61 1764123000000\n',
+        "Nov 26 02:24:08 node-a kernel: GPU 3b:00.0 is lost\n",
+    )
+    assert [one.time for one in intake.records if isinstance(one, Sample)][1:] == [1764123000.0]
+    assert all(one.time is None or one.time < 2e9 for one in intake.records if isinstance(one, Sample))
+    assert facts(other)[0].time == at("2025-11-26T02:24:08")
 
 
 # --- entities

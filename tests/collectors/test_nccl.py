@@ -74,13 +74,21 @@ def test_init_ties_rank_to_gpu_and_host() -> None:
 
 
 def test_a_split_communicator_says_nothing_of_the_rank_in_the_job() -> None:
-    records = read("a:1:2 [0] NCCL INFO ncclCommSplit comm 0x1 rank 0 nranks 2 cudaDev 1 nvmlDev 1 busId 61000 commId 0x9 - Init START")
+    records = read(
+        "a:1:2 [0] NCCL INFO ncclCommSplit comm 0x1 rank 0 nranks 2 cudaDev 1 nvmlDev 1 busId 61000 commId 0x9 - Init START"
+    )
     assert not any(isinstance(record, Relation) for record in records)
 
 
 def test_an_address_names_the_host_and_a_local_one_does_not() -> None:
-    assert Relation("node:10.0.0.11", "node:node-a", "same", "x.log", 1) in read("node-a:1:1 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.11<0>")
-    assert not [one for one in read("node-a:1:1 [0] NCCL INFO Bootstrap : Using docker0:172.17.0.1<0>") if isinstance(one, Relation)]
+    assert Relation("node:10.0.0.11", "node:node-a", "same", "x.log", 1) in read(
+        "node-a:1:1 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.11<0>"
+    )
+    assert not [
+        one
+        for one in read("node-a:1:1 [0] NCCL INFO Bootstrap : Using docker0:172.17.0.1<0>")
+        if isinstance(one, Relation)
+    ]
 
 
 def test_channels_lead_to_the_adapter_that_the_process_numbered() -> None:
@@ -92,7 +100,9 @@ def test_channels_lead_to_the_adapter_that_the_process_numbered() -> None:
     assert not [record for record in proxied if isinstance(record, Relation)]
 
 
-@pytest.mark.parametrize("raw", ["", "INFO something", "2024-01-01 INFO NCCL is fine", "a:b:c [x] NCCL WARN ", "ii  libnccl2"])
+@pytest.mark.parametrize(
+    "raw", ["", "INFO something", "2024-01-01 INFO NCCL is fine", "a:b:c [x] NCCL WARN ", "ii  libnccl2"]
+)
 def test_odd_lines_yield_nothing(raw: str) -> None:
     assert read(raw) == []
 

@@ -38,7 +38,11 @@ TAIL = "OpType=ALLREDUCE, Timeout(ms)=1800000) ran for 1800572 milliseconds befo
 )  # fmt: skip
 def test_watchdog_of_every_generation(raw: str, rank: str, sequence: str | None) -> None:
     found = one(raw)
-    assert (found.kind, found.entity, found.attributes.get("sequence")) == ("watchdog-timeout", f"rank:{rank}", sequence)
+    assert (found.kind, found.entity, found.attributes.get("sequence")) == (
+        "watchdog-timeout",
+        f"rank:{rank}",
+        sequence,
+    )
     assert found.attributes["timeout_ms"] == "1800000"
 
 
@@ -61,13 +65,33 @@ def test_progress(raw: str, enqueued: str, completed: str, code: str) -> None:
 @pytest.mark.parametrize(
     ("raw", "kind", "code"),
     [
-        ("[rank11]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.35 GiB.", "exception", "OutOfMemoryError"),
-        ("(Worker pid=1, ip=10.0.0.8) ERROR 08-15 08:50:03 [worker_base.py:620] RuntimeError: Gloo connectFullMesh failed", "exception", "RuntimeError"),
-        ("E1026 03:51:33.1 2 torch/api.py:882] failed (exitcode: -9) local_rank: 3 (pid: 25) of binary: /usr/bin/python", "exit", "-9"),
+        (
+            "[rank11]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.35 GiB.",
+            "exception",
+            "OutOfMemoryError",
+        ),
+        (
+            "(Worker pid=1, ip=10.0.0.8) ERROR 08-15 08:50:03 [worker_base.py:620] RuntimeError: Gloo connectFullMesh failed",
+            "exception",
+            "RuntimeError",
+        ),
+        (
+            "E1026 03:51:33.1 2 torch/api.py:882] failed (exitcode: -9) local_rank: 3 (pid: 25) of binary: /usr/bin/python",
+            "exit",
+            "-9",
+        ),
         ("srun: error: node-7: tasks 12-15: Killed", "exit", "-9"),
         ("srun: error: node-7: task 12: Exited with exit code 1", "exit", "1"),
-        ("[E socket.cpp:957] [c10d] The client socket has timed out after 300000ms while trying to connect to (m-0, 23456).", "rendezvous", "timed-out"),
-        ("[c10d] The client socket has failed to connect to any network address of (node-a, 29500).", "rendezvous", "failed"),
+        (
+            "[E socket.cpp:957] [c10d] The client socket has timed out after 300000ms while trying to connect to (m-0, 23456).",
+            "rendezvous",
+            "timed-out",
+        ),
+        (
+            "[c10d] The client socket has failed to connect to any network address of (node-a, 29500).",
+            "rendezvous",
+            "failed",
+        ),
     ],
 )
 def test_other_failures(raw: str, kind: str, code: str) -> None:
@@ -94,14 +118,25 @@ def test_torchrun_block_names_host_and_rank() -> None:
     )
     reader = Reader(text, 0, 5, "x.log")
     found = next(record for record in training.parse_block(reader) if isinstance(record, Observation))
-    assert (found.kind, found.code, found.entity, found.node, found.line, found.line_end) == ("exit", "-9", "rank:11", "node-c", 5, 11)
+    assert (found.kind, found.code, found.entity, found.node, found.line, found.line_end) == (
+        "exit",
+        "-9",
+        "rank:11",
+        "node-c",
+        5,
+        11,
+    )
     assert reader.next() == "====="
 
 
 @pytest.mark.parametrize(
     ("raw", "phase", "edge"),
     [
-        ("97%|#| 12000/12360 [38:13:01<1:11:20][INFO|trainer.py:3993] 2025-09-01 05:10:01,377 >> Saving model checkpoint to out/c-12000", "checkpoint", "begin"),
+        (
+            "97%|#| 12000/12360 [38:13:01<1:11:20][INFO|trainer.py:3993] 2025-09-01 05:10:01,377 >> Saving model checkpoint to out/c-12000",
+            "checkpoint",
+            "begin",
+        ),
         ("INFO:torchtune.utils._logging:Saving checkpoint. This may take some time.", "checkpoint", "begin"),
         ("saving checkpoint at iteration   20000 to /data/ckpt in torch format", "checkpoint", "begin"),
         ("  successfully saved checkpoint at iteration   20000 to /data/ckpt", "checkpoint", "end"),

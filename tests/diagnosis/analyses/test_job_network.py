@@ -15,7 +15,10 @@ from diagnosis.facts import Facts
 def read(*texts: str) -> Facts:
     registry = Registry()
     intakes = read_inputs(
-        [text_input(f"{number}.txt", text) for number, text in enumerate(texts)], Scanner(registry.patterns()), registry, now=1_764_547_200.0
+        [text_input(f"{number}.txt", text) for number, text in enumerate(texts)],
+        Scanner(registry.patterns()),
+        registry,
+        now=1_764_547_200.0,
     )
     records = [record for one in intakes for record in one.records]
     return Facts(
@@ -33,7 +36,9 @@ def port(time: str, state: str, host: str = "node-b") -> str:
 
 
 def test_link_that_comes_back_often_flaps_and_one_that_stays_away_is_down() -> None:
-    flapping = port("00:00:01", "DOWN") + port("00:00:05", "ACTIVE") + port("01:00:01", "DOWN") + port("01:00:05", "ACTIVE")
+    flapping = (
+        port("00:00:01", "DOWN") + port("00:00:05", "ACTIVE") + port("01:00:01", "DOWN") + port("01:00:05", "ACTIVE")
+    )
     assert codes(links.derive(read(flapping))) == [("link-state", "flapping", "link:node-b/mlx5_3:1")]
     assert codes(links.derive(read(port("00:00:01", "ACTIVE") + port("00:00:05", "DOWN"))))[0][1] == "down"
     assert codes(links.derive(read(port("00:00:01", "DOWN") + port("00:00:05", "ACTIVE"))))[0][1] == "bounced"
@@ -68,8 +73,12 @@ def progress(rank: int, enqueued: int, completed: int, at: int | None = None) ->
 def test_rank_that_never_entered_is_told_from_those_who_wait() -> None:
     found = codes(collectives.derive(read(progress(7, 10, 9, 10) + progress(3, 12, 9, 10) + progress(0, 9, 9))))
     assert found == [("collective", "not-entered", "rank:0")]
-    assert codes(collectives.derive(read(progress(7, 12, 9, 10) + progress(3, 12, 9, 10)))) == [("collective", "all-entered", "")]
-    assert codes(collectives.derive(read(progress(7, 12, 9, 10) + progress(3, 12, 5, 6)))) == [("collective", "behind", "rank:3")]
+    assert codes(collectives.derive(read(progress(7, 12, 9, 10) + progress(3, 12, 9, 10)))) == [
+        ("collective", "all-entered", "")
+    ]
+    assert codes(collectives.derive(read(progress(7, 12, 9, 10) + progress(3, 12, 5, 6)))) == [
+        ("collective", "behind", "rank:3")
+    ]
 
 
 TIMEOUT = (
@@ -82,7 +91,9 @@ def test_looks_one_timeout_back() -> None:
     near = "2025-09-01 05:10:01,377 >> ***** Running Evaluation *****\n"
     assert codes(stalls.derive(read(near + TIMEOUT))) == [("stalled-in", "evaluation", "")]
     assert codes(stalls.derive(read(near.replace("05:10", "03:10") + TIMEOUT))) == []
-    assert codes(stalls.derive(read("saving checkpoint at iteration 5 to /x\n" + TIMEOUT))) == [("stalled-in", "checkpoint", "")]
+    assert codes(stalls.derive(read("saving checkpoint at iteration 5 to /x\n" + TIMEOUT))) == [
+        ("stalled-in", "checkpoint", "")
+    ]
     done = "saving checkpoint at iteration 5 to /x\n  successfully saved checkpoint at iteration 5 to /x\n"
     assert codes(stalls.derive(read(done + TIMEOUT))) == []
 
