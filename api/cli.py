@@ -178,7 +178,9 @@ def serve(
 
 def main() -> None:
     """Run the command; an interrupt ends it quietly."""
-    gc.set_threshold(50_000, 20, 100)  # what a command loads stays: looking through it again and again takes a tenth of its time
+    gc.set_threshold(
+        50_000, 20, 100
+    )  # what a command loads stays: looking through it again and again takes a tenth of its time
     try:
         app()
     except KeyboardInterrupt:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 
 from api.cli import fail
 from api.knowledge import load_knowledge
 from api.markdown import render_markdown
+from collectors.archives import Opened, expand, walk_folder
 from collectors.clock import parse_iso
 from collectors.identity import normalise_node
 from collectors.ingest import Input
 from collectors.store import Store, StoreError
 from diagnosis.engine import triage
-from diagnosis.model import Language, Report
+from diagnosis.model import InputPart, Language, Report
 from diagnosis.rulebook import RuleError
 
 
@@ -36,11 +38,13 @@ def run(
     """Run the command; exits with 2 and one clear line when an input can't be used."""
     chosen: Language = "zh" if language == "zh" else "en"
     start, end = _moment(since, "--since"), _moment(until, "--until")
-    with ExitStack() as opened:
-        inputs = [_open(name, opened) for name in files]
+    for name in files:
+        _check(name)
+    opened = Opened()
+    with ExitStack() as stack:
         try:
             knowledge = load_knowledge(rules)
-            kept = opened.enter_context(closing(Store.open(store))) if store else None
+            kept = stack.enter_context(closing(Store.open(store))) if store else None
         except RuleError as error:
             raise fail("the rules have problems:\n" + str(error)) from error
         except StoreError as error:
@@ -50,22 +54,19 @@ def run(
             known = ", ".join(knowledge.rulebook.vocabulary.symptoms)
             raise fail(f"--symptom {unknown[0]}: expected one of {known}")
         now = time.time()
-        try:
-            report = triage(
-                inputs,
-                knowledge,
-                now=now,
-                language=chosen,
-                store=kept,
-                batch=f"triage-{now:.6f}",
-                since=start,
-                until=end,
-                nodes=[normalise_node(name) for name in nodes] or None,
-                complaints=symptoms,
-            )
-        except OSError as error:
-            raise fail(f"an input can't be read to its end: {error.strerror}") from error
-    print_report(report, as_json=as_json, as_markdown=as_markdown)
+        report = triage(
+            _open(files, opened),
+            knowledge,
+            now=now,
+            language=chosen,
+            store=kept,
+            batch=f"triage-{now:.6f}",
+            since=start,
+            until=end,
+            nodes=[normalise_node(name) for name in nodes] or None,
+            complaints=symptoms,
+        )
+    print_report(note_refused(report, opened), as_json=as_json, as_markdown=as_markdown)
 
 
 def print_report(report: Report, *, as_json: bool, as_markdown: bool) -> None:
@@ -82,19 +83,47 @@ def print_report(report: Report, *, as_json: bool, as_markdown: bool) -> None:
         print_terminal(report, Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else 140))
 
 
-def _open(name: str, opened: ExitStack) -> Input:
+def _check(name: str) -> None:
+    """Exit with a clear line, before anything is read, when an input can't be opened."""
     if name == "-":
         if sys.stdin is None:
             raise fail("-: standard input is closed")
-        return Input("-", sys.stdin.buffer)
-    shown = os.fsencode(name).decode("utf-8", "replace")  # a name may be any bytes, a report is UTF-8
+        return
+    path = Path(name)
     try:
-        path = Path(name)
-        if path.is_dir():
-            raise fail(f"{shown}: a folder; name the files in it")
-        return Input(shown, opened.enter_context(path.open("rb")))
+        if path.is_file():
+            with path.open("rb") as file:
+                file.read(1)
+        elif not path.exists():
+            path.stat()
     except OSError as error:
-        raise fail(f"{shown}: {error.strerror}") from error
+        raise fail(f"{_shown(name)}: {error.strerror}") from error
+
+
+def _shown(name: str) -> str:
+    """Return a name as a report can hold it: a path may be any bytes, a report is UTF-8."""
+    return os.fsencode(name).decode("utf-8", "replace")
+
+
+def _open(names: list[str], opened: Opened) -> Iterator[Input]:
+    """Yield every text of files, archives and folders, one after the other."""
+    for name in names:
+        if name == "-":
+            yield from (Input(inner, stream) for inner, stream in expand("-", sys.stdin.buffer, opened))
+        elif Path(name).is_dir():
+            yield from (Input(_shown(inner), stream) for inner, stream in walk_folder(Path(name), opened))
+        else:
+            with Path(name).open("rb") as file:
+                yield from (Input(inner, stream) for inner, stream in expand(_shown(name), file, opened))
+
+
+def note_refused(report: Report, opened: Opened) -> Report:
+    """Return the report with what was not read among its inputs, by name and reason."""
+    refused = [
+        InputPart(input=name, kind="refused", lines=0, recognised=0, unrecognised_errors=0, notes=[reason])
+        for name, reason in opened.refused
+    ]
+    return report.model_copy(update={"inputs": [*report.inputs, *refused]}) if refused else report
 
 
 def _moment(text: str | None, option: str) -> float | None:

@@ -84,9 +84,18 @@ def text_input(name: str, text: str | bytes) -> Input:
     return Input(name, io.BytesIO(text.encode("utf-8", "replace") if isinstance(text, str) else text))
 
 
-def read_inputs(inputs: Sequence[Input], scanner: Scanner, registry: Registry, *, now: float) -> list[Intake]:
-    """Read all inputs; `now` (seconds since the epoch) places times without a year when no input shows one."""
-    intakes = [_Reading(one, scanner, registry).run() for one in inputs]
+def read_inputs(inputs: Iterable[Input], scanner: Scanner, registry: Registry, *, now: float) -> list[Intake]:
+    """Read all inputs; `now` (seconds since the epoch) places times without a year when no input shows one.
+
+    `inputs` may be a generator: each is read to its end before the next is taken.
+    """
+    intakes = []
+    names: Counter[str] = Counter()
+    for one in inputs:
+        names[one.name] += 1
+        if names[one.name] > 1:  # a citation names its input, so no two may share a name
+            one = Input(f"{one.name}#{names[one.name]}", one.stream)
+        intakes.append(_Reading(one, scanner, registry).run())
     _settle_hosts(intakes)
     _settle_years(intakes, now)
     return intakes

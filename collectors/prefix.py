@@ -169,7 +169,9 @@ _OPENINGS = (  # how a prefix's regex begins -> the characters with which a line
 
 
 @cache
-def _prefixes_at(character: str) -> tuple[tuple[Callable[[str], re.Match[str] | None], Callable[[Line, re.Match[str]], None]], ...]:
+def _prefixes_at(
+    character: str,
+) -> tuple[tuple[Callable[[str], re.Match[str] | None], Callable[[Line, re.Match[str]], None]], ...]:
     """Return, in order, the prefixes that a line which begins with this character may have."""
     found = []
     for pattern, handle in _PREFIXES:

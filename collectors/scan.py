@@ -117,7 +117,9 @@ def _compile(expressions: Collection[tuple[str, bool]]) -> Any:
         expressions=[regex.encode() for regex, _ in expressions],
         ids=list(range(len(expressions))),
         elements=len(expressions),
-        flags=[hyperscan.HS_FLAG_MULTILINE | (hyperscan.HS_FLAG_CASELESS if caseless else 0) for _, caseless in expressions],
+        flags=[
+            hyperscan.HS_FLAG_MULTILINE | (hyperscan.HS_FLAG_CASELESS if caseless else 0) for _, caseless in expressions
+        ],
     )
     return database
 
@@ -150,7 +152,9 @@ class HyperscanEngine:
         gathered = _gather(patterns)
         try:
             self._database = _compile(gathered)
-        except hyperscan.error:  # some pattern has what it does not take, such as an end inside: a literal stands in for it
+        except (
+            hyperscan.error
+        ):  # some pattern has what it does not take, such as an end inside: a literal stands in for it
             refused = frozenset(
                 index for expression, members in gathered.items() if not _is_taken(expression) for index in members
             )

@@ -101,7 +101,9 @@ def _read_scale(line: Line, text: str) -> Iterator[Record]:
     for regex in _SCALES:
         match = regex.search(text)
         if match:
-            yield _observe(line, "loss-scale", "overflow", {name: value for name, value in match.groupdict().items() if value})
+            yield _observe(
+                line, "loss-scale", "overflow", {name: value for name, value in match.groupdict().items() if value}
+            )
             return
 
 

@@ -51,7 +51,9 @@ class Thinner:
         """Return what is kept, in the order of the input."""
         if not self._last:
             return self._kept
-        return sorted([*self._kept, *(record for last in self._last.values() for record in last)], key=lambda one: one.line)
+        return sorted(
+            [*self._kept, *(record for last in self._last.values() for record in last)], key=lambda one: one.line
+        )
 
     def note(self) -> str:
         """Return what was left out in a sentence, "" when nothing was."""

@@ -22,7 +22,7 @@ def find_folder() -> Path | None:
     if os.environ.get("FAULTWALK_CACHE", "").lower() in ("off", "0", "no", "false"):
         return None
     base = os.environ.get("XDG_CACHE_HOME", "")
-    if os.path.isabs(base):  # the specification has relative ones ignored
+    if Path(base).is_absolute():  # the specification has relative ones ignored
         return Path(base) / "faultwalk"
     try:
         return Path.home() / ".cache" / "faultwalk"
@@ -73,7 +73,7 @@ def keep(name: str, key: str, body: bytes) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(prefix=".", dir=folder)
-        with open(handle, "wb") as stream:
+        with os.fdopen(handle, "wb") as stream:
             stream.write(hashlib.sha256(key.encode() + body).hexdigest().encode() + b"\n" + body)
         Path(temporary).replace(folder / f"{name}-{key[:32]}")
         kept = sorted(folder.glob(f"{name}-*"), key=lambda path: path.stat().st_mtime)

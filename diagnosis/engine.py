@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -68,7 +68,7 @@ def _choose_kept(patterns: Sequence[Pattern]) -> HyperscanEngine | Re2Engine:
 
 
 def triage(
-    inputs: Sequence[Input],
+    inputs: Iterable[Input],
     knowledge: Knowledge,
     *,
     now: float,
@@ -106,7 +106,7 @@ def triage(
             kept.close()
 
 
-def take_in(inputs: Sequence[Input], knowledge: Knowledge, store: Store, *, now: float, batch: str) -> list[Intake]:
+def take_in(inputs: Iterable[Input], knowledge: Knowledge, store: Store, *, now: float, batch: str) -> list[Intake]:
     """Read inputs into the store; on return they are kept."""
     intakes = read_inputs(inputs, knowledge.scanner, knowledge.registry, now=now)
     rows = [InputRow(one.name, one.kind, one.lines, one.bytes) for one in intakes]

@@ -75,7 +75,9 @@ def load_facts(
     order = (
         "ORDER BY input, line, line_end, kind, code, text, time, source, node, entity, attributes, raw"  # all of them
     )
-    table = _thin(store, "observations", "input, kind, code, node, entity", "time, line, line_end, text", where, parameters)
+    table = _thin(
+        store, "observations", "input, kind, code, node, entity", "time, line, line_end, text", where, parameters
+    )
     rows = store.query(f"SELECT DISTINCT {_COLUMNS} FROM {table} {order}", parameters)
     observations = [
         Observation(

@@ -89,7 +89,7 @@ def _decide(roots: Sequence[Hypothesis], symptoms: Sequence[Hypothesis], context
     if not roots:
         return "undecided" if symptoms else "nothing-found"
     first = roots[0]
-    if first.probability < CONCERN or context.rulebook.causes[first.id].stands_for:
+    if first.probability < CONCERN or context.rulebook.causes[first.id].inconclusive:
         return "undecided"
     rivals = [one for one in roots[1:] if _are_rivals(first, one)]
     close = rivals and first.probability < 0.9 and first.probability - rivals[0].probability < 0.1
@@ -117,7 +117,7 @@ def _verdict(outcome: Outcome, roots: Sequence[Hypothesis], symptoms: Sequence[H
     if outcome == "undecided" and roots:
         first = roots[0]
         rivals = [one for one in roots[1:3] if first.probability - one.probability < 0.1]
-        if rivals and not rulebook.causes[first.id].stands_for:
+        if rivals and not rulebook.causes[first.id].inconclusive:
             titles = say("or", language).join(rulebook.title(one.id, language) for one in (first, *rivals))
             return say("undecided", language, titles=titles)
         return say(

@@ -19,7 +19,9 @@ def load_priors(path: Path) -> dict[str, float]:
         for number, row in enumerate(csv.DictReader(stream), 2):
             count, source = row.get("count") or "", row.get("source") or ""
             if not count.isdigit() or not source:
-                raise RuleError([f"{path.name}:{number}: expected cause, a whole count and a source, found {dict(row)}"])
+                raise RuleError(
+                    [f"{path.name}:{number}: expected cause, a whole count and a source, found {dict(row)}"]
+                )
             counts[row["cause"]] += int(count)
     total = sum(counts.values()) or 1.0
     return {cause: count / total for cause, count in sorted(counts.items())}

@@ -259,7 +259,10 @@ class CauseRule(_Rule):
     leads_to: list[str] = Field(default_factory=list)
     stands_for: list[str] = Field(
         default_factory=list,
-        description="Symptoms for which this is a stand-in while nothing shows why; any evidenced cause of them explains it.",
+        description="Symptoms for which this is a stand-in; any evidenced cause of them, but another stand-in, explains it.",
+    )
+    inconclusive: bool = Field(
+        default=False, description="It says what failed and not why: as first answer the report ends `undecided`."
     )
     checks: list[Check] = Field(min_length=1)
     fix: list[Text] = Field(min_length=1)

@@ -229,7 +229,7 @@ def test_rules_are_checked_listed_and_shown() -> None:
             b"",
             2,
             2,
-            b"faultwalk: an input can't be read to its end: Input/output error\n",
+            b"faultwalk: /proc/self/mem: Input/output error\n",
         ),
     ],
 )

@@ -18,8 +18,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from collectors.literals import GRAM, normalise_digits  # noqa: E402
-from tests.benchmarks.generate import Log  # noqa: E402
+from collectors.literals import GRAM, normalise_digits
+from tests.benchmarks.generate import Log
 
 _MOST_BYTES = 4_000_000  # of one file
 _MOST_LINE = 300
@@ -55,9 +55,7 @@ def write_table(rates: Mapping[str, float]) -> str:
     lines: list[str] = []
     for bucket in sorted(buckets, reverse=True):
         grams = buckets[bucket]
-        lines.extend(
-            f"{2**bucket}\t{''.join(grams[at : at + _WIDTH])}" for at in range(0, len(grams), _WIDTH)
-        )
+        lines.extend(f"{2**bucket}\t{''.join(grams[at : at + _WIDTH])}" for at in range(0, len(grams), _WIDTH))
     return "\n".join(lines) + "\n"
 
 
@@ -65,7 +63,9 @@ def main(paths: list[str]) -> None:
     """Count the files and print the table."""
     kinds: dict[str, list[bytes]] = defaultdict(list)
     for path in map(Path, sorted(paths)):
-        kinds[path.parent.name].append(lzma.open(path).read() if path.suffix == ".xz" else path.read_bytes())
+        kinds[path.parent.name].append(
+            lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
+        )
     kinds[""] = [b"".join(Log(_MOST_BYTES, 0.0, []).chunks())]
     sys.stdout.write(write_table(count_grams(kinds)))
 

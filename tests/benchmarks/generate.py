@@ -48,7 +48,7 @@ def _dmesg(rng: Random) -> Callable[[], str]:
             return f"{head}EXT4-fs (nvme{rng.randrange(8)}n1p{rng.randrange(1, 5)}): mounted filesystem {rng.getrandbits(32):08x}-{rng.getrandbits(16):04x} r/w with ordered data mode. Quota mode: none."
         if kind == 4:
             return f"{head}{rng.choice(_MODULES)} {_pci(rng)}: irq {rng.randrange(24, 900)} for MSI/MSI-X vector {rng.randrange(128)} bound to cpu {rng.randrange(192)}, node {rng.randrange(2)}, coalescing rx-usecs {rng.randrange(64)}"
-        return f"{head}audit: type=1400 audit({rng.getrandbits(31)}.{rng.randrange(1000):03d}:{rng.randrange(99999)}): apparmor=\"STATUS\" operation=\"profile_load\" profile=\"unconfined\" name=\"cri-containerd\" pid={rng.randrange(99999)}"
+        return f'{head}audit: type=1400 audit({rng.getrandbits(31)}.{rng.randrange(1000):03d}:{rng.randrange(99999)}): apparmor="STATUS" operation="profile_load" profile="unconfined" name="cri-containerd" pid={rng.randrange(99999)}'
 
     return line
 
@@ -64,7 +64,7 @@ def _journal(rng: Random) -> Callable[[], str]:
         if kind == 0:
             return f"{head}Started Session {rng.randrange(99999)} of User svc-train, slice user-{rng.randrange(1000, 9999)}.slice, scope session-{rng.randrange(99999)}.scope."
         if kind == 1:
-            return f"{head}time=\"2026-01-{rng.randrange(1, 29):02d}T{_clock(rng)}Z\" level=info msg=\"StartContainer for \\\"{rng.getrandbits(64):016x}\\\" returns successfully\" runtime=io.containerd.runc.v2"
+            return f'{head}time="2026-01-{rng.randrange(1, 29):02d}T{_clock(rng)}Z" level=info msg="StartContainer for \\"{rng.getrandbits(64):016x}\\" returns successfully" runtime=io.containerd.runc.v2'
         if kind == 2:
             return f"{head}Selected source 10.{rng.randrange(256)}.{rng.randrange(256)}.{rng.randrange(256)} (ntp-{rng.randrange(9)}.example.com), offset {rng.randrange(999)} us, stratum {rng.randrange(1, 5)}, delay 0.{rng.randrange(10**6):06d}"
         if kind == 3:
@@ -105,12 +105,12 @@ def _kubelet(rng: Random) -> Callable[[], str]:
         pod = f"train/{rng.choice(_PODS)}-{rng.getrandbits(20):05x}"
         kind = rng.randrange(4)
         if kind == 0:
-            return f"{head}kubelet.go:{rng.randrange(900, 2500)}] \"SyncLoop (PLEG): event for pod\" pod=\"{pod}\" event={{\"ID\":\"{rng.getrandbits(64):016x}\",\"Type\":\"ContainerStarted\",\"Data\":\"{rng.getrandbits(64):016x}\"}}"
+            return f'{head}kubelet.go:{rng.randrange(900, 2500)}] "SyncLoop (PLEG): event for pod" pod="{pod}" event={{"ID":"{rng.getrandbits(64):016x}","Type":"ContainerStarted","Data":"{rng.getrandbits(64):016x}"}}'
         if kind == 1:
-            return f"{head}reconciler_common.go:{rng.randrange(100, 400)}] \"operationExecutor.VerifyControllerAttachedVolume started for volume \\\"kube-api-access-{rng.getrandbits(24):06x}\\\"\" pod=\"{pod}\""
+            return f'{head}reconciler_common.go:{rng.randrange(100, 400)}] "operationExecutor.VerifyControllerAttachedVolume started for volume \\"kube-api-access-{rng.getrandbits(24):06x}\\"" pod="{pod}"'
         if kind == 2:
-            return f"{head}scope.go:117] \"RemoveContainer\" containerID=\"{rng.getrandbits(64):016x}{rng.getrandbits(64):016x}\" pod=\"{pod}\" node=\"gpu-node-{rng.randrange(64)}\""
-        return f"{head}prober.go:{rng.randrange(90, 140)}] \"Probe succeeded\" probeType=\"Readiness\" pod=\"{pod}\" containerName=\"worker\" duration=\"{rng.randrange(900)}.{rng.randrange(1000):03d}ms\""
+            return f'{head}scope.go:117] "RemoveContainer" containerID="{rng.getrandbits(64):016x}{rng.getrandbits(64):016x}" pod="{pod}" node="gpu-node-{rng.randrange(64)}"'
+        return f'{head}prober.go:{rng.randrange(90, 140)}] "Probe succeeded" probeType="Readiness" pod="{pod}" containerName="worker" duration="{rng.randrange(900)}.{rng.randrange(1000):03d}ms"'
 
     return line
 
@@ -142,7 +142,7 @@ def _events(rng: Random) -> Callable[[], str]:
         if kind == 0:
             return f"train   {age:<10} Normal   Scheduled   pod/{pod:<28} default-scheduler   Successfully assigned train/{pod} to gpu-node-{rng.randrange(64)}"
         if kind == 1:
-            return f"train   {age:<10} Normal   Pulled      pod/{pod:<28} kubelet   Container image \"registry.example.com/train:{rng.randrange(900)}\" already present on machine"
+            return f'train   {age:<10} Normal   Pulled      pod/{pod:<28} kubelet   Container image "registry.example.com/train:{rng.randrange(900)}" already present on machine'
         return f"train   {age:<10} Normal   Created     pod/{pod:<28} kubelet   Created container: worker with {rng.randrange(1, 9)} devices of nvidia.com/gpu"
 
     return line

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from diagnosis import cache, engine
+from diagnosis import cache
 from diagnosis.engine import Knowledge
 from diagnosis.rulebook import RuleError, find_rules_folder, load_rulebook
 
@@ -70,7 +70,7 @@ def test_a_home_that_takes_no_files_costs_nothing(monkeypatch: pytest.MonkeyPatc
 def test_few_of_a_name_are_kept(folder: Path) -> None:
     for number in range(9):
         cache.keep("scan", f"{number}" * 64, b"x")
-        os.utime(folder / f"scan-{number}{number}".ljust(0) if False else folder / f"scan-{str(number) * 32}", (number, number))
+        os.utime(folder / f"scan-{str(number) * 32}", (number, number))
     assert sorted(path.name[5] for path in folder.iterdir()) == ["5", "6", "7", "8"]
 
 
@@ -102,19 +102,17 @@ def test_a_changed_rule_is_read_again(tmp_path: Path) -> None:
         load_rulebook(rules, cached=True)
 
 
-def test_kept_rules_of_another_shape_are_read_again(folder: Path, tmp_path: Path) -> None:
+def test_kept_rules_of_another_shape_are_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rules = write_rules(tmp_path)
     first = load_rulebook(rules, cached=True)
-    path = only(folder, "rules")
-    key = next(iter([path.name.partition("-")[2]]))
-    for body in (b"[]", b"{}", b"not JSON", b'{"vocabulary": [{}, [], {}, {}], "rules": [[{"cause": "x"}, "y", true]], "queries": {}}'):
-        assert len(key) == 32
-        real = cache.load
-        try:
-            cache.load = lambda name, wanted, body=body: body  # type: ignore[assignment,misc]
-            assert load_rulebook(rules, cached=True) == first
-        finally:
-            cache.load = real
+    for body in (
+        b"[]",
+        b"{}",
+        b"not JSON",
+        b'{"vocabulary": [{}, [], {}, {}], "rules": [[{"cause": "x"}, "y", true]]}',
+    ):
+        monkeypatch.setattr(cache, "load", lambda name, key, body=body: body)
+        assert load_rulebook(rules, cached=True) == first
 
 
 def test_the_compiled_scan_is_kept(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,12 +123,11 @@ def test_the_compiled_scan_is_kept(folder: Path, tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("collectors.scan._compile", None)  # nothing is compiled again
     again = Knowledge.build(rulebook, cached=True)
     assert list(again.scanner.find(block)) == list(first.scanner.find(block)) != []
-    monkeypatch.undo()
 
 
 def test_a_scan_that_cannot_be_loaded_is_compiled_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rulebook = load_rulebook(write_rules(tmp_path))
     block = b"NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n"
     for blob in (b"", b"[]\nrubbish", b"[[0]]\n" + b"\0" * 100, b"[[9999]]\nx"):
-        monkeypatch.setattr(engine.cache, "load", lambda name, key, blob=blob: blob)
+        monkeypatch.setattr(cache, "load", lambda name, key, blob=blob: blob)
         assert list(Knowledge.build(rulebook, cached=True).scanner.find(block))

@@ -45,9 +45,9 @@ def test_unexplained_lines_add_nothing() -> None:
     assert not graph
 
 
-def test_a_job_that_is_named_carries_its_ranks() -> None:
-    graph = build_graph(make_facts(fact("x", entity="rank:3"), fact("x", entity="job:77")))
-    assert list(graph.edges) == [("job:77", "rank:3")]
+def test_ranks_belong_to_this_job_and_not_to_any_job_that_is_named() -> None:
+    graph = build_graph(make_facts(fact("x", entity="rank:3"), fact("x", entity="job:nightly-backup")))
+    assert list(graph.edges) == [(JOB, "rank:3")]
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def rulebook(tmp_path: Path) -> Rulebook:
         cause("gpu.lost", {"kind": "a"}, leads_to=["nccl.peer", "gone"], checks=checks, summary=text("a summary")),
         cause("gpu.hot", {"kind": "a"}, leads_to=["gone"]),
         cause("nccl.peer", {"kind": "a"}, leads_to=["hang"]),
-        cause("nccl.timeout", {"kind": "a"}, leads_to=["hang"], stands_for=["hang"]),
+        cause("nccl.timeout", {"kind": "a"}, leads_to=["hang"], stands_for=["hang"], inconclusive=True),
         cause("link.flap", {"kind": "a"}, leads_to=["hang"]),
         cause("app.bug", {"kind": "a"}, leads_to=["crash"]),
         symptom("hang", {"kind": "a"}),
