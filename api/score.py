@@ -77,19 +77,22 @@ def judge(path: Path, knowledge: Knowledge, *, now: float) -> Result:
     except OSError as error:
         raise fail(f"{path}: {error.filename}: {error.strerror}") from error
     report = triage(inputs, knowledge, now=now)
+    texts = {}
     for one in inputs:
-        one.stream.close()
-    return _compare(case, report, path.parent.name)
+        with one.stream as stream:
+            stream.seek(0)
+            texts[one.name] = stream.read().decode("utf-8", "replace").split("\n")
+    return _compare(case, report, texts, path.parent.name)
 
 
-def _compare(case: dict[str, object], report: Report, name: str) -> Result:
+def _compare(case: dict[str, object], report: Report, texts: dict[str, list[str]], name: str) -> Result:
     roots = [cause for cause in report.causes if cause.verdict == "root"]
     healthy = case["cause"] in (None, "none")
     also = case.get("also_ok")
     good = {case["cause"], *(also if isinstance(also, list) else [])}
     place = next((number for number, cause in enumerate(roots, 1) if cause.cause in good), 0)
     wanted = case.get("evidence")
-    evidence = _share_cited(roots[place - 1], wanted if isinstance(wanted, list) else []) if place else 0.0
+    evidence = _share_cited(roots[place - 1], wanted if isinstance(wanted, list) else [], texts) if place else 0.0
     return Result(
         case=name,
         domain=str(case.get("domain", "?")),
@@ -102,7 +105,9 @@ def _compare(case: dict[str, object], report: Report, name: str) -> Result:
     )
 
 
-def _share_cited(cause: CausePart, wanted: list[object]) -> float:
+def _share_cited(cause: CausePart, wanted: list[object], texts: dict[str, list[str]]) -> float:
+    """Return how many of the decisive lines stand among the cited ones, each citation with its whole range of lines."""
     if not wanted:
         return 1.0
-    return sum(any(str(text) in line.text for line in cause.evidence) for text in wanted) / len(wanted)
+    cited = [line for one in cause.evidence for line in texts[one.input][one.line - 1 : one.line_end or one.line]]
+    return sum(any(str(text) in line for line in cited) for text in wanted) / len(wanted)

@@ -1,6 +1,6 @@
 """Open what logs are packed in: gzip, bzip2, xz, zstandard, zip and tar, nested, and plain folders.
 
-Members are named `archive.tar/path/file`. Everything is streamed and bounded: what a bomb, a link, a device or a path that
+Members are named `archive.tar/path/file`; a file that is only compressed keeps its name. Everything is streamed and bounded: what a bomb, a link, a device or a path that
 leaves the archive would do is refused by name, and the rest is still read. Nothing is written to disk except a copy of a zip
 that came without a way to seek (in a temporary file that is gone afterwards).
 """
@@ -84,12 +84,13 @@ def expand(name: str, stream: BinaryIO, opened: Opened, limits: Limits | None = 
     Read each stream before taking the next. What can't be read is added to `opened.refused`.
     """
     limits = limits or Limits()
-    reader = io.BufferedReader(_Bounded(name, stream, limits, opened), 1 << 20)
-    head = reader.peek(_PEEK)[:_PEEK]
+    buffered = io.BufferedReader(_Bounded(name, stream, limits, opened), 1 << 20)
+    head = buffered.peek(_PEEK)[:_PEEK]
+    reader = cast("BinaryIO", buffered)
     unpack = _choose(head)
     if unpack is None:
         opened.members += 1
-        yield name, cast("BinaryIO", reader)
+        yield name, reader
         return
     if depth >= limits.depth:
         opened.refused.append((name, f"packed more than {limits.depth} deep"))
@@ -104,7 +105,7 @@ def expand(name: str, stream: BinaryIO, opened: Opened, limits: Limits | None = 
         opened.refused.append((name, f"can't be unpacked further: {error}"))
 
 
-_Unpack = Callable[[str, io.BufferedReader, Opened], Iterator[tuple[str, BinaryIO]]]
+_Unpack = Callable[[str, BinaryIO, Opened], Iterator[tuple[str, BinaryIO]]]
 
 
 def _choose(head: bytes) -> _Unpack | None:
@@ -123,37 +124,30 @@ def _choose(head: bytes) -> _Unpack | None:
     return None
 
 
-def _without(name: str, *endings: str) -> str:
-    for ending in endings:
-        if name.endswith(ending):
-            return name[: -len(ending)] + (".tar" if ending == ".tgz" else "")
-    return name
+def _gzip(name: str, reader: BinaryIO, opened: Opened) -> Iterator[tuple[str, BinaryIO]]:
+    yield name, cast("BinaryIO", gzip.GzipFile(fileobj=reader))
 
 
-def _gzip(name: str, reader: io.BufferedReader, opened: Opened) -> Iterator[tuple[str, BinaryIO]]:
-    yield _without(name, ".gz", ".tgz"), cast("BinaryIO", gzip.GzipFile(fileobj=reader))
+def _bzip2(name: str, reader: BinaryIO, opened: Opened) -> Iterator[tuple[str, BinaryIO]]:
+    yield name, cast("BinaryIO", bz2.BZ2File(reader))
 
 
-def _bzip2(name: str, reader: io.BufferedReader, opened: Opened) -> Iterator[tuple[str, BinaryIO]]:
-    yield _without(name, ".bz2"), cast("BinaryIO", bz2.BZ2File(reader))
+def _xz(name: str, reader: BinaryIO, opened: Opened) -> Iterator[tuple[str, BinaryIO]]:
+    yield name, cast("BinaryIO", lzma.LZMAFile(reader))
 
 
-def _xz(name: str, reader: io.BufferedReader, opened: Opened) -> Iterator[tuple[str, BinaryIO]]:
-    yield _without(name, ".xz"), cast("BinaryIO", lzma.LZMAFile(reader))
-
-
-def _zstandard(name: str, reader: io.BufferedReader, opened: Opened) -> Iterator[tuple[str, BinaryIO]]:
+def _zstandard(name: str, reader: BinaryIO, opened: Opened) -> Iterator[tuple[str, BinaryIO]]:
     import zstandard
 
     decompressor = zstandard.ZstdDecompressor(max_window_size=128 << 20)
     try:
         with decompressor.stream_reader(reader, read_across_frames=True) as inner:
-            yield _without(name, ".zst"), cast("BinaryIO", inner)
+            yield name, cast("BinaryIO", inner)
     except zstandard.ZstdError as error:
         opened.refused.append((name, f"broken off: {error}"))
 
 
-def _tar(name: str, reader: io.BufferedReader, opened: Opened) -> Iterator[tuple[str, BinaryIO]]:
+def _tar(name: str, reader: BinaryIO, opened: Opened) -> Iterator[tuple[str, BinaryIO]]:
     with tarfile.open(fileobj=reader, mode="r|", errorlevel=0) as archive:
         for member in archive:
             inner_name = f"{name}/{_safe(member.name)}"
@@ -169,7 +163,7 @@ def _tar(name: str, reader: io.BufferedReader, opened: Opened) -> Iterator[tuple
                     yield inner_name, cast("BinaryIO", inner)
 
 
-def _zip(name: str, reader: io.BufferedReader, opened: Opened) -> Iterator[tuple[str, BinaryIO]]:
+def _zip(name: str, reader: BinaryIO, opened: Opened) -> Iterator[tuple[str, BinaryIO]]:
     with tempfile.TemporaryFile() as copy:
         while data := reader.read(1 << 20):
             copy.write(data)

@@ -89,13 +89,7 @@ def read_inputs(inputs: Iterable[Input], scanner: Scanner, registry: Registry, *
 
     `inputs` may be a generator: each is read to its end before the next is taken.
     """
-    intakes = []
-    names: Counter[str] = Counter()
-    for one in inputs:
-        names[one.name] += 1
-        if names[one.name] > 1:  # a citation names its input, so no two may share a name
-            one = Input(f"{one.name}#{names[one.name]}", one.stream)
-        intakes.append(_Reading(one, scanner, registry).run())
+    intakes = [_Reading(one, scanner, registry).run() for one in inputs]
     _settle_hosts(intakes)
     _settle_years(intakes, now)
     return intakes

@@ -17,9 +17,8 @@ from typing import Any, Protocol
 from collectors.literals import choose_literals, estimate_rate, find_required_literals
 
 WINDOW = 8192  # bytes of a line that a pattern may look at, centred on where the scan met it
-_COMMON = (
-    25.0  # occurrences a megabyte of ordinary logs from which on a literal is looked for with the rest of its pattern
-)
+# Occurrences a megabyte of ordinary logs from which on a literal is looked for with the rest of its pattern.
+_COMMON = 8.0
 _LOOKS_AROUND = re.compile(r"\(\?<?[=!]")  # what no linear-time engine takes
 _SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}]")  # not a blank: RE2 refuses an escaped one
 
@@ -69,12 +68,56 @@ def _expressions(pattern: Pattern, *, by_literal: bool = False) -> list[tuple[st
         return [(_strip_names(pattern.anchor), _is_caseless(pattern.anchor))]
     caseless = _is_caseless(pattern.regex)
     rarity = partial(estimate_rate, caseless=caseless)
-    literals = choose_literals(pattern.regex, rarity)
-    usable = literals is not None and all(text.isascii() or not caseless for text in literals)
-    rare = literals is not None and sum(rarity(text) for text in literals) < _COMMON
-    if literals and usable and (rare or by_literal or _LOOKS_AROUND.search(pattern.regex)):
-        return [(_SPECIAL.sub(r"\\\g<0>", text), caseless) for text in literals]
-    return [(_loosen(_trim(_strip_names(pattern.regex))), caseless)]
+    found: list[tuple[str, bool]] = []
+    for regex in _split(_strip_names(pattern.regex)):  # a branch that is common costs the others nothing
+        literals = choose_literals(regex, rarity)
+        usable = literals is not None and all(text.isascii() or not caseless for text in literals)
+        rare = literals is not None and sum(rarity(text) for text in literals) < _COMMON
+        if literals and usable and (rare or by_literal or _LOOKS_AROUND.search(regex)):
+            found.extend((_SPECIAL.sub(r"\\\g<0>", text), caseless) for text in literals)
+        else:
+            found.append((_loosen(_trim(regex)), caseless))
+    return found
+
+
+def _split(regex: str) -> list[str]:
+    """Return the branches of a regex that is nothing but branches, else the regex alone.
+
+    >>> _split("a(b|c)|[|]d"), _split("(?:a|b)"), _split("(?:a|b)c(?:d|e)")
+    (['a(b|c)', '[|]d'], ['a', 'b'], ['(?:a|b)c(?:d|e)'])
+    """
+    if regex.startswith("(?:") and regex.endswith(")"):
+        inner = _branches(regex[3:-1])
+        if inner is not None:
+            return inner if len(inner) > 1 and all(inner) else [regex]
+    found = _branches(regex)
+    return found if found is not None and len(found) > 1 and all(found) else [regex]
+
+
+def _branches(regex: str) -> list[str] | None:
+    """Return what stands between the outermost bars; None when the brackets do not match."""
+    found, depth, in_class, start, at = [], 0, False, 0, 0
+    while at < len(regex):
+        character = regex[at]
+        if character == "\\":
+            at += 1
+        elif in_class:
+            in_class = character != "]"
+        elif character == "[":
+            in_class = True
+            at += 2 if regex.startswith("^]", at + 1) else 1 if regex.startswith("]", at + 1) else 0
+        elif character == "(":
+            depth += 1
+        elif character == ")":
+            depth -= 1
+            if depth < 0:
+                return None
+        elif character == "|" and depth == 0:
+            found.append(regex[start:at])
+            start = at + 1
+        at += 1
+    found.append(regex[start:])
+    return found if depth == 0 and not in_class else None
 
 
 def _gather(patterns: Sequence[Pattern], by_literal: Collection[int] = ()) -> dict[tuple[str, bool], list[int]]:

@@ -40,6 +40,7 @@ from diagnosis.templates import group_lines
 from diagnosis.wording import describe_entity, percent, say
 
 MOST_LINES = 6  # cited lines of one finding
+MOST_EFFECT_LINES, MOST_EFFECTS = 2, 12  # cited lines of one effect of a cause, and of all of them
 MOST_CAUSES = 12
 MOST_CHECKS = 6
 MOST_UNEXPLAINED = 12
@@ -145,7 +146,7 @@ def _cause(rank: int, one: Hypothesis, symptoms: Sequence[Hypothesis], context: 
         because_of=one.because_of.id if one.because_of else None,
         action=rule.action,
         score=[ScorePartOut(part=part.part, value=part.value, because=hide_secrets(part.because)) for part in one.parts],
-        evidence=_evidence(one),
+        evidence=_evidence(one) + _explained_lines(one, context),
         explains=[_explained(other, context) for other in one.explains],
         path=one.path,
         checks=[_check(check, one, language) for check in rule.checks],
@@ -163,6 +164,20 @@ def _evidence(one: Hypothesis) -> list[EvidencePart]:
         for item in [*lines[: MOST_LINES - 1], *lines[MOST_LINES - 1 :][-1:]]:
             parts.setdefault((item.input, item.line), cite_line(item, finding))
     return list(parts.values())
+
+
+def _explained_lines(one: Hypothesis, context: Context) -> list[EvidencePart]:
+    """Cite the first lines of what this cause brought about, so that the chain can be followed from the loudest line down."""
+    known = {(item.input, item.line) for item in one.observations()}
+    parts: dict[tuple[str, int], EvidencePart] = {}
+    for effect in one.explains:
+        title = context.rulebook.title(effect.id, context.language)
+        why = say("brought-about", context.language, title=title)
+        lines = [item for item in effect.observations() if (item.input, item.line) not in known]
+        for item in lines[:MOST_EFFECT_LINES]:
+            line = cite_line(item).model_copy(update={"signal": effect.id, "why": why})
+            parts.setdefault((item.input, item.line), line)
+    return list(parts.values())[:MOST_EFFECTS]
 
 
 def cite_line(one: Observation, finding: Finding | None = None) -> EvidencePart:

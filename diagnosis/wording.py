@@ -30,6 +30,7 @@ _SENTENCES: dict[str, dict[str, str]] = {
         "en": "Nothing found in {count} input(s), {lines} lines. That is not a clean bill of health: see which layers had no data.",
         "zh": "在 {count} 份输入（共 {lines} 行）中没有发现问题。这不等于健康：请看哪些层没有数据。",
     },
+    "brought-about": {"en": "brought about by it: {title}", "zh": "由其引起：{title}"},
     "check-separates": {
         "en": "tells {first} from {second}",
         "zh": "可区分“{first}”与“{second}”",

@@ -185,7 +185,11 @@ def test_a_cause_has_its_parts(make: Make) -> None:
         ("explains", 0.108),
     ]
     assert lost.probability == 0.748
-    shown, against = lost.evidence
+    shown, against, *effects = lost.evidence
+    assert [(line.signal, line.why) for line in effects] == [
+        ("hang", "brought about by it: Title of hang"),
+        ("nccl.peer", "brought about by it: Title of nccl.peer"),
+    ]
     assert shown.model_dump() == {
         "input": "d.log", "line": 7, "line_end": None, "text": "the raw line", "signal": "gpu.lost#0", "role": "supports", "why": "because",
         "time": "2025-11-30T23:59:55Z",
