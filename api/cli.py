@@ -119,13 +119,17 @@ def rules_show(
 def explain(
     name: Annotated[
         str,
-        typer.Argument(metavar="CAUSE|SYMPTOM|KIND:CODE", help="For example gpu.fell-off-bus, nccl-hang or xid:79."),
+        typer.Argument(
+            metavar="CAUSE|SYMPTOM|KIND:CODE",
+            help="For example gpu.fell-off-bus, nccl-hang, xid:79, sxid:20034, DCGM_FR_NVLINK_DOWN, cuda:802 or nvml:999.",
+        ),
     ],
+    line: Annotated[str, typer.Argument(metavar="[LINE]", help="The log line with the code, to be decoded.")] = "",
     rules: RulesOption = None,
     language: LanguageOption = "en",
 ) -> None:
     """Explain a cause, a symptom or a code: what it means, how it is told, what to do."""
-    import_module("api.explain").run(name, rules, _language(language))
+    import_module("api.explain").run(name, line, rules, _language(language))
 
 
 CasesOption = Annotated[Path | None, typer.Option("--cases", metavar="DIR", help="A folder with cases of your own.")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,19 +9,27 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli import fail
+from api.codes import explain_code
 from api.wording import word
 from diagnosis.model import Language
 from diagnosis.rulebook import CauseRule, Rulebook, RuleError, find_rules_folder, load_rulebook
+from diagnosis.tables import TableError, load_tables
 
 
-def run(name: str, rules: Path | None, language: Language) -> None:
-    """Print an explanation; exits with 2 for a name that nothing here knows."""
+def run(name: str, pasted: str, rules: Path | None, language: Language) -> None:
+    """Print an explanation, also of a pasted line; exits with 2 for a name that nothing here knows."""
     try:
         rulebook = load_rulebook(extra=rules)
     except RuleError as error:
         raise fail("the rules have problems:\n" + str(error)) from error
+    lines = _explain_id(name, rulebook, language)
+    if not lines:
+        try:
+            tables = load_tables(find_rules_folder(), rulebook.vocabulary.causes)
+        except TableError as error:
+            raise fail("the tables have problems:\n" + str(error)) from error
+        lines = explain_code(name, pasted, rulebook, tables, language)
     console = Console(highlight=False, soft_wrap=True)
-    lines = list(_explain_id(name, rulebook, language) or _explain_code(name, rulebook, language))
     if not lines:
         raise fail(f"`{name}`: no such cause, symptom or code; try `faultwalk rules list` or a code such as xid:79")
     for line in lines:
@@ -66,28 +73,3 @@ def _cause(rule: CauseRule, rulebook: Rulebook, language: Language) -> Iterator[
         tells = check.tells.in_language(language) if check.tells else check.confirms
         yield Text.assemble("  $ ", (check.run, "cyan"), f"   {tells}")
     yield Text(f"{word('references', language)}: " + "; ".join(rule.references), style="dim")
-
-
-def _explain_code(name: str, rulebook: Rulebook, language: Language) -> list[Text]:
-    """Explain `xid:79` and other `kind:code` names: what the tables say and which rules read the code."""
-    kind, _, code = name.partition(":")
-    if not code:
-        return []
-    lines: list[Text] = []
-    table = find_rules_folder() / "tables" / f"{kind}.csv"
-    if table.is_file():
-        with table.open(encoding="utf-8", newline="") as stream:
-            for row in csv.DictReader(stream):
-                if row.get("code") == code:
-                    lines.append(Text(f"{kind.upper()} {code}", style="bold"))
-                    lines.extend(Text(f"  {key}: {value}") for key, value in row.items() if key != "code" and value)
-    for rule in rulebook.rules():
-        for evidence in rule.evidence:
-            for leaf in evidence.when.leaves():
-                codes = leaf.code if isinstance(leaf.code, list) else [leaf.code]
-                if leaf.kind == kind and code in {str(one) for one in codes}:
-                    why = evidence.why.in_language(language) if evidence.why else rule.title.in_language(language)
-                    lines.append(Text(f"  {rule.id} [{evidence.strength}]: {why}"))
-                    if isinstance(rule, CauseRule):
-                        lines.extend(Text(f"    - {step.in_language(language)}") for step in rule.fix)
-    return lines

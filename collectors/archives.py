@@ -1,8 +1,8 @@
 """Open what logs are packed in: gzip, bzip2, xz, zstandard, zip and tar, nested, and plain folders.
 
-Members are named `archive.tar/path/file`; a file that is only compressed keeps its name. Everything is streamed and bounded: what a bomb, a link, a device or a path that
-leaves the archive would do is refused by name, and the rest is still read. Nothing is written to disk except a copy of a zip
-that came without a way to seek (in a temporary file that is gone afterwards).
+Members are named `archive.tar/path/file`; a file that is only compressed keeps its name. Everything is streamed and bounded:
+what a bomb, a link, a device or a path that leaves the archive would do is refused by name, and the rest is still read. Nothing is
+written to disk except a copy of a zip that came without a way to seek (in a temporary file that is gone afterwards).
 """
 
 from __future__ import annotations
@@ -20,7 +20,16 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
-_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile, ValueError, RuntimeError)
+_ERRORS = (
+    OSError,
+    EOFError,
+    zlib.error,
+    lzma.LZMAError,
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    ValueError,
+    RuntimeError,
+)
 _PEEK = 512
 
 
@@ -78,7 +87,9 @@ class _Bounded(io.RawIOBase):
         self._opened.refused.append((self._name, reason))
 
 
-def expand(name: str, stream: BinaryIO, opened: Opened, limits: Limits | None = None, depth: int = 0) -> Iterator[tuple[str, BinaryIO]]:
+def expand(
+    name: str, stream: BinaryIO, opened: Opened, limits: Limits | None = None, depth: int = 0
+) -> Iterator[tuple[str, BinaryIO]]:
     """Yield (name, stream) of each text inside a stream, the stream itself when it is not packed.
 
     Read each stream before taking the next. What can't be read is added to `opened.refused`.
@@ -125,15 +136,18 @@ def _choose(head: bytes) -> _Unpack | None:
 
 
 def _gzip(name: str, reader: BinaryIO, opened: Opened) -> Iterator[tuple[str, BinaryIO]]:
-    yield name, cast("BinaryIO", gzip.GzipFile(fileobj=reader))
+    with gzip.GzipFile(fileobj=reader) as inner:
+        yield name, cast("BinaryIO", inner)
 
 
 def _bzip2(name: str, reader: BinaryIO, opened: Opened) -> Iterator[tuple[str, BinaryIO]]:
-    yield name, cast("BinaryIO", bz2.BZ2File(reader))
+    with bz2.BZ2File(reader) as inner:
+        yield name, cast("BinaryIO", inner)
 
 
 def _xz(name: str, reader: BinaryIO, opened: Opened) -> Iterator[tuple[str, BinaryIO]]:
-    yield name, cast("BinaryIO", lzma.LZMAFile(reader))
+    with lzma.LZMAFile(reader) as inner:
+        yield name, cast("BinaryIO", inner)
 
 
 def _zstandard(name: str, reader: BinaryIO, opened: Opened) -> Iterator[tuple[str, BinaryIO]]:

@@ -17,6 +17,7 @@ class Reader:
     ) -> None:
         self.data, self.offset, self.number = data, offset, number
         self.input, self.node, self.complete = input_name, node, complete
+        self.taken = 0  # lines that were moved past, those gone back to included
         self.met_end = False  # whether more was asked for than there is, even if the cursor went back afterwards
 
     def peek(self) -> str | None:
@@ -35,6 +36,7 @@ class Reader:
             end = self.data.find(b"\n", self.offset)
             self.offset = end + 1 if end >= 0 else len(self.data)
             self.number += 1
+            self.taken += 1
         return line
 
     def lines(self, most: int = 20000) -> Iterator[tuple[int, str]]:

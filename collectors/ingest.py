@@ -11,10 +11,10 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import ModuleType
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from collectors.block import Reader
 from collectors.clock import choose_year, is_possible, is_without_year
@@ -31,7 +31,9 @@ WHOLE_BLOCKS = 2  # blocks at the beginning and at the end of an input that are 
 SAMPLED_BLOCKS = 16  # between them, every sixteenth block
 MANY_SHAPES = 100  # heads of tables in a block from which on the next one is scanned with every pattern, too
 MOST_CARRY = 4 << 20  # bytes of an open block that are taken over
-MOST_LINE = 64 << 10  # bytes of one line that a collector gets to see
+MOST_REFUSED = 200_000  # lines that a collector may take in vain, beside four times those of the input so far
+MOST_LINE = 16 << 10  # bytes of one line that a collector gets to see: some patterns take time that grows with its square
+MOST_NOTES = 20  # remarks on one input
 MOST_UNEXPLAINED = 2000  # lines of one input that are kept for grouping
 _SAMPLE_LINES = 400
 
@@ -103,6 +105,7 @@ class _Reading:
         self.intake = Intake(source.name)
         self.host = ""  # of the last shell prompt
         self.block_ends: dict[str, int] = {}
+        self.refused: Counter[str] = Counter()  # by collector, lines that it took and gave back
         self.open_block: tuple[int, int] | None = None  # offset and line of a block that the cut may have broken
         self.before_open: tuple[int, int, Counter[str], Counter[str], str] | None = None  # what was counted before it
         self.thinner = Thinner()
@@ -231,7 +234,7 @@ class _Reading:
                 known = True
             elif module not in done:
                 done.append(module)
-                found = list(module.parse_line(line))
+                found = self._parse(module.parse_line, line, module, number)
                 if found:
                     known, woken = True, module.SOURCE
                     records.extend(found)
@@ -259,6 +262,18 @@ class _Reading:
             self.intake.recognised += 1
         elif span is None or span[2] not in _READ_WHOLE:
             self._keep_unexplained(line, source, node)
+
+    def _parse(
+        self, parse: Callable[[Any], Iterator[Record]], what: Line | Reader, module: ModuleType, number: int
+    ) -> list[Record]:
+        """Return what a collector makes of a line or block. A collector that fails costs its facts and a note, no more."""
+        try:
+            return list(parse(what))
+        except Exception as error:
+            note = f"{module.__name__.rpartition('.')[2]} could not read line {number} ({type(error).__name__})"
+            if len(self.intake.notes) < MOST_NOTES:
+                self.intake.notes.append(note)
+            return []
 
     def _follow(self, record: Record) -> None:
         """Take the lines below a prompt for those of its host; a lone `#` may as well be a comment."""
@@ -295,13 +310,16 @@ class _Reading:
         folded: list[Observation],
         spans: list[tuple[int, int, str, str]],
     ) -> None:
+        if self.refused[module.__name__] > MOST_REFUSED + 4 * number:
+            return  # heads without end, each of which would be read to the end in vain
         reader = Reader(block, hit.start, number, self.source.name, node=self.host, complete=last)
-        records = list(module.parse_block(reader))
+        records = self._parse(module.parse_block, reader, module, number)
         if (reader.at_end or reader.met_end) and not last and self.open_block is None:
             self.open_block = (hit.start, number)
             one = self.intake
             self.before_open = (one.recognised, one.unexplained, one.hosts.copy(), one.kinds.copy(), self.host)
         if reader.offset <= hit.start:
+            self.refused[module.__name__] += reader.taken
             return
         self.block_ends[module.__name__] = reader.offset
         if reader.node and reader.node != self.host:
@@ -389,7 +407,7 @@ def name_entity(attributes: dict[str, str]) -> str:
 
 def _complete(record: Record, raw: str, node: str) -> Record:
     """Fill in what only the intake knows, in place: the record is fresh and nobody else holds it."""
-    if raw and isinstance(record, Observation) and not record.raw:
+    if raw and not isinstance(record, Relation) and not record.raw:
         object.__setattr__(record, "raw", raw)
     if node and not record.node:
         object.__setattr__(record, "node", node)

@@ -58,7 +58,7 @@ def read_trees(text: str, first: int) -> Iterator[Tree]:
     try:
         for event in yaml.parse(clean, Loader=_LOADER):
             count += 1
-            if count > MOST_NODES:
+            if count > MOST_NODES or event.start_mark is None or event.end_mark is None:
                 break
             line, last = first + event.start_mark.line, first + event.end_mark.line
             if isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
@@ -89,8 +89,10 @@ def read_trees(text: str, first: int) -> Iterator[Tree]:
 
 def _last_line(event: yaml.ScalarEvent, first: int) -> int:
     # A block scalar ends at the start of the next line.
-    end = event.end_mark
-    return int(first + end.line - (1 if end.column == 0 and end.line > event.start_mark.line else 0))
+    start, end = event.start_mark, event.end_mark
+    if start is None or end is None:
+        return first
+    return int(first + end.line - (1 if end.column == 0 and end.line > start.line else 0))
 
 
 def _attach(stack: list[Tree], keys: list[str | None], made: Tree) -> None:

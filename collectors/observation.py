@@ -45,6 +45,7 @@ class Sample:
     node: str = ""
     entity: str = ""
     labels: Mapping[str, str] = field(default_factory=dict, hash=False)
+    raw: str = ""  # the line as it stands in the input; filled in by the intake
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ CREATE TABLE IF NOT EXISTS observations (
     node VARCHAR, entity VARCHAR, attributes VARCHAR, text VARCHAR, raw VARCHAR);
 CREATE TABLE IF NOT EXISTS samples (
     batch VARCHAR, input VARCHAR, line BIGINT, time DOUBLE, source VARCHAR, metric VARCHAR, value DOUBLE, node VARCHAR,
-    entity VARCHAR, labels VARCHAR);
+    entity VARCHAR, labels VARCHAR, raw VARCHAR);
 CREATE TABLE IF NOT EXISTS relations (
     batch VARCHAR, input VARCHAR, line BIGINT, upper VARCHAR, lower VARCHAR, how VARCHAR, node VARCHAR);
 CREATE TABLE IF NOT EXISTS reports (
@@ -48,10 +48,11 @@ _OBSERVATION = (
     "text",
     "raw",
 )
-_SAMPLE = ("input", "line", "time", "source", "metric", "value", "node", "entity", "labels")
+_SAMPLE = ("input", "line", "time", "source", "metric", "value", "node", "entity", "labels", "raw")
 _RELATION = ("input", "line", "upper", "lower", "how", "node")
 _INTEGERS, _NUMBERS = {"line", "line_end"}, {"time", "value"}
 _CHUNK = 20_000  # rows that are turned into columns at a time
+_MOST_SAMPLE_TEXT = 1000  # the same for a metric sample
 _MOST_TEXT = 8192  # characters of a line that a row keeps
 
 
@@ -196,7 +197,7 @@ def _observation_row(one: Observation) -> tuple[Any, ...]:
 def _sample_row(one: Sample) -> tuple[Any, ...]:
     return (
         _clean(one.input), one.line, one.time, one.source, _clean(one.metric), one.value, _clean(one.node),
-        _clean(one.entity), _join(one.labels),
+        _clean(one.entity), _join(one.labels), _clean(one.raw[:_MOST_SAMPLE_TEXT]),
     )  # fmt: skip
 
 

@@ -211,6 +211,7 @@ def _observe(sample: Sample) -> Observation:
         node=sample.node,
         entity=sample.entity,
         attributes=attributes,
+        raw=sample.raw,
     )
 
 

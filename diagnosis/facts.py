@@ -98,11 +98,12 @@ def load_facts(
     ]
     table = _thin(store, "samples", "metric, node, entity, labels", "time, input, line", where, parameters)
     rows = store.query(
-        f"SELECT DISTINCT input, line, time, source, metric, value, node, entity, labels FROM {table} ORDER BY ALL",
+        f"SELECT DISTINCT input, line, time, source, metric, value, node, entity, labels, raw FROM {table} ORDER BY ALL",
         parameters,
     )
     samples = [
-        Sample(row[3], row[4], row[5], row[0], row[1], row[2], row[6], row[7], _attributes(row[8])) for row in rows
+        Sample(row[3], row[4], row[5], row[0], row[1], row[2], row[6], row[7], _attributes(row[8]), row[9])
+        for row in rows
     ]
     batch_where, batch_parameters = _window(batches, None, None, nodes)
     rows = store.query(

@@ -17,7 +17,10 @@ _SECRETS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("api-key", re.compile(r"\bsk-[A-Za-z0-9_-]{20,200}\b")),
     ("wandb-key", re.compile(r"(?i)(?<=wandb_api_key=)[0-9a-f]{40}\b")),
     ("web-token", re.compile(r"\beyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{8,2000}")),
-    ("credentials", re.compile(r"(?i)(?<=\bbearer )[A-Za-z0-9._~+/=-]{12,4000}|(?<=\bbasic )[A-Za-z0-9+/]{16,2000}={0,2}")),
+    (
+        "credentials",
+        re.compile(r"(?i)(?<=\bbearer )[A-Za-z0-9._~+/=-]{12,4000}|(?<=\bbasic )[A-Za-z0-9+/]{16,2000}={0,2}"),
+    ),
     ("password-in-url", re.compile(r"(?<=://)[^\s/:@]{1,200}:[^\s/@]{1,200}(?=@)")),
     (
         "password",
@@ -28,22 +31,21 @@ _SECRETS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     ("private-key", re.compile(r"-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[^-]{0,8000}")),
 )
-_HARMLESS = re.compile(r"(?i)^(?:none|null|true|false|\d+|<[^>]*>|\*+|\[.*|\$.*|/.*|tokenizer.*|invalid|expired|missing|required)$")
+_HARMLESS = re.compile(
+    r"(?i)^(?:none|null|true|false|\d+|<[^>]*>|\*+|\[.*|\$.*|/.*|tokenizer.*|invalid|expired|missing|required)$"
+)
 
 
 def hide_secrets(text: str) -> str:
     """Return the text with each secret replaced by `[kind hidden]`.
 
-    >>> hide_secrets('HF_TOKEN=hf_' + 'a' * 34), hide_secrets('num_tokens: 4096')
+    >>> hide_secrets("HF_TOKEN=hf_" + "a" * 34), hide_secrets("num_tokens: 4096")
     ('HF_TOKEN=[hugging-face-token hidden]', 'num_tokens: 4096')
-    >>> hide_secrets('redis://user:swordfish@10.0.0.1:6379/1')
+    >>> hide_secrets("redis://user:swordfish@10.0.0.1:6379/1")
     'redis://[password-in-url hidden]@10.0.0.1:6379/1'
     """
     for kind, pattern in _SECRETS:
-        if kind == "password":
-            text = pattern.sub(_hide_value, text)
-        else:
-            text = pattern.sub(f"[{kind} hidden]", text)
+        text = pattern.sub(_hide_value if kind == "password" else f"[{kind} hidden]", text)
     return text
 
 

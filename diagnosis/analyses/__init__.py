@@ -7,10 +7,46 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from diagnosis.analyses import collectives, cpu_throttling, gangs, gpu_peers, gpu_use, job_hosts, kubelet_devices, links, memory_trend, pace, port_counters, probe_port, scheduling, slow_rank, stalls, weights_load, xid_places
+from diagnosis.analyses import (
+    collectives,
+    cpu_throttling,
+    gangs,
+    gpu_peers,
+    gpu_use,
+    job_hosts,
+    kubelet_devices,
+    links,
+    memory_trend,
+    pace,
+    port_counters,
+    probe_port,
+    scheduling,
+    slow_rank,
+    stalls,
+    weights_load,
+    xid_places,
+)
 from diagnosis.facts import Facts
 
-ANALYSES: tuple[ModuleType, ...] = (xid_places, gpu_peers, memory_trend, pace, slow_rank, weights_load, kubelet_devices, probe_port, links, port_counters, collectives, stalls, job_hosts, scheduling, gangs, gpu_use, cpu_throttling)
+ANALYSES: tuple[ModuleType, ...] = (
+    xid_places,
+    gpu_peers,
+    memory_trend,
+    pace,
+    slow_rank,
+    weights_load,
+    kubelet_devices,
+    probe_port,
+    links,
+    port_counters,
+    collectives,
+    stalls,
+    job_hosts,
+    scheduling,
+    gangs,
+    gpu_use,
+    cpu_throttling,
+)
 
 
 def derive_all(facts: Facts) -> None:

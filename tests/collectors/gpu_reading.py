@@ -17,7 +17,9 @@ def read(module: ModuleType, text: str) -> list[Record]:
     """Return the records of a text, without lines that no collector explains and without shell commands."""
     registry = Registry((module,))
     intake = read_inputs([text_input("t", text)], Scanner(registry.patterns()), registry, now=1_764_547_200.0)[0]
-    return [one for one in intake.records if not (isinstance(one, Observation) and one.kind in ("unexplained", "command"))]
+    return [
+        one for one in intake.records if not (isinstance(one, Observation) and one.kind in ("unexplained", "command"))
+    ]
 
 
 def observed(records: list[Record], kind: str) -> list[Observation]:

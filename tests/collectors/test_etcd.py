@@ -26,6 +26,8 @@ def test_sample_log() -> None:
     assert all(one.time is not None for one in found)
 
 
-@pytest.mark.parametrize("text", ["wal: sync duration of ...s", "took too long", '{"msg":"slow fdatasync","took":"...s"}', "", "{"])
+@pytest.mark.parametrize(
+    "text", ["wal: sync duration of ...s", "took too long", '{"msg":"slow fdatasync","took":"...s"}', "", "{"]
+)
 def test_odd_lines_are_survived(text: str) -> None:
     assert all(one.attributes["seconds"] == "0.000" for one in parse(text))

@@ -19,7 +19,10 @@ def test_file_systems() -> None:
         ("space", "/", "18"), ("space", "/dev/shm", "91"), ("space", "/data", "39"), ("inodes", "/data", "2"),
     ]  # fmt: skip
     assert rows[1].attributes["size"] == "67108864"
-    assert [(one.code, one.attributes["mount"]) for one in observed(records, "mount")] == [("nfs4", "/data"), ("fuse.juicefs", "/jfs")]
+    assert [(one.code, one.attributes["mount"]) for one in observed(records, "mount")] == [
+        ("nfs4", "/data"),
+        ("fuse.juicefs", "/jfs"),
+    ]
 
 
 def test_wrapped_and_chinese_rows() -> None:
@@ -38,7 +41,12 @@ def test_limits() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["open files                      (-n) 1024", "max locked memory       (kbytes, -l) 65536", "max user processes              (-u) 4126528"]
+    "line",
+    [
+        "open files                      (-n) 1024",
+        "max locked memory       (kbytes, -l) 65536",
+        "max user processes              (-u) 4126528",
+    ],
 )
 def test_ulimit(line: str) -> None:
     (found,) = observed(read(host_limits, line + "\n"), "limit")
@@ -63,10 +71,17 @@ def test_lsof_names_a_holder() -> None:
 
 def test_load() -> None:
     records = read(host_load, COMMANDS)
-    assert [(one.attributes["idle"], one.attributes["iowait"]) for one in observed(records, "cpu")] == [("93.2", "0.1"), ("32.59", "61.10")]
+    assert [(one.attributes["idle"], one.attributes["iowait"]) for one in observed(records, "cpu")] == [
+        ("93.2", "0.1"),
+        ("32.59", "61.10"),
+    ]
     assert [one.attributes["percent"] for one in observed(records, "net-rate")] == ["99.15"]
     (disk,) = observed(records, "disk-io")
-    assert (disk.attributes["device"], disk.attributes["read_await_ms"], disk.attributes["percent"]) == ("nvme0n1", "310.25", "99.80")
+    assert (disk.attributes["device"], disk.attributes["read_await_ms"], disk.attributes["percent"]) == (
+        "nvme0n1",
+        "310.25",
+        "99.80",
+    )
     assert observed(records, "memory")[0].attributes["total"] == f"{257654.0 * 2**20:.10g}"
 
 
@@ -78,7 +93,17 @@ def test_free() -> None:
 
 @pytest.mark.parametrize("module", [host_limits, host_load, host_processes, host_space])
 @pytest.mark.parametrize(
-    "text", ["", "Filesystem Size\n", "PID\n", "nr_periods x\n", "  PID USER COMMAND\nx\n", "Device %util\n\x00", "Mem: x y\n", "avg-cpu: %user\n1 2 3\n"]
+    "text",
+    [
+        "",
+        "Filesystem Size\n",
+        "PID\n",
+        "nr_periods x\n",
+        "  PID USER COMMAND\nx\n",
+        "Device %util\n\x00",
+        "Mem: x y\n",
+        "avg-cpu: %user\n1 2 3\n",
+    ],
 )
 def test_odd_input_yields_nothing(module: ModuleType, text: str) -> None:
     assert read(module, text) == []

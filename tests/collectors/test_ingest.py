@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache
+from types import ModuleType
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from collectors import ingest
 from collectors.ingest import Input, Intake, name_entity, read_inputs, text_input
 from collectors.observation import Observation, Record, Sample
+from collectors.prefix import Line
 from collectors.registry import UNEXPLAINED, Registry
 from collectors.scan import Pattern, Scanner
 
@@ -226,6 +228,13 @@ def test_many_hits_of_one_kind_are_read() -> None:
     assert len(facts(intake, "unexplained")) <= ingest.MOST_UNEXPLAINED
 
 
+@pytest.mark.parametrize("line", ["{", "[", "- a:", '"conditions": [', "NVRM: The NVIDIA GPU 0000:b3:00.0", "Name:  x"])
+def test_heads_of_structures_that_never_end_are_read(line: str) -> None:
+    (intake,) = read(f"{line}\n" * 20_000 + "GPU 3b:00.0 is lost\n")
+    assert intake.lines == 20_001
+    assert [one.line for one in facts(intake, "text")] == [20_001]
+
+
 # --- hosts
 
 
@@ -364,3 +373,17 @@ def test_the_order_of_inputs_changes_nothing() -> None:
     for names in itertools.permutations(texts):
         for intake in read(*(texts[name] for name in names), names=names):
             assert intake.records == expected.setdefault(intake.name, intake.records)
+
+
+def test_a_collector_that_fails_costs_its_fact_and_a_note() -> None:
+    def fail(line: Line) -> Iterator[Record]:
+        raise ZeroDivisionError
+        yield
+
+    failing = ModuleType("failing")
+    vars(failing).update(SOURCE="odd", LAYERS=(), ANCHORS=(r"division by \w+",), parse_line=fail)
+    registry = Registry((failing,))
+    scanner = Scanner([*registry.patterns(), *PATTERNS])
+    (intake,) = read_inputs([text_input("a", "division by zero\nquota reached\n")], scanner, registry, now=NOW)
+    assert intake.notes == ["failing could not read line 1 (ZeroDivisionError)"]
+    assert [one.line for one in facts(intake)] == [2]

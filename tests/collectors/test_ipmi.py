@@ -24,5 +24,10 @@ def test_sensors_outside_their_limits() -> None:
 
 
 def test_odd_input_yields_nothing() -> None:
-    for text in ("FAN1 | 41h | ok  | 29.1 | 11760 RPM", "FAN7 | 47h | ns  | 29.7 | No Reading", "a | b | c", "5a1 | 99/99/99 | x"):
+    for text in (
+        "FAN1 | 41h | ok  | 29.1 | 11760 RPM",
+        "FAN7 | 47h | ns  | 29.7 | No Reading",
+        "a | b | c",
+        "5a1 | 99/99/99 | x",
+    ):
         assert read(ipmi, text) == []

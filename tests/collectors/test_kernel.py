@@ -11,12 +11,28 @@ from tests.collectors.gpu_reading import observed, read
 @pytest.mark.parametrize(
     ("line", "code", "device"),
     [
-        ("pcieport 0000:00:01.2: AER: Uncorrectable (Non-Fatal) error message received from 0000:63:00.0", "nonfatal", "0000:63:00.0"),
+        (
+            "pcieport 0000:00:01.2: AER: Uncorrectable (Non-Fatal) error message received from 0000:63:00.0",
+            "nonfatal",
+            "0000:63:00.0",
+        ),
         ("pcieport 0000:00:03.0: AER: Corrected error received: 0000:00:03.0", "corrected", "0000:00:03.0"),
         ("pcieport 0000:00:03.0: AER: Multiple Corrected error received: id=0018", "corrected", "0000:00:03.0"),
-        ("pcieport 0000:64:00.0: AER: Multiple Uncorrected (Fatal) error received: 0000:65:00.0", "fatal", "0000:65:00.0"),
-        ("nvidia 0000:63:00.0: PCIe Bus Error: severity=Uncorrected (Fatal), type=Transaction Layer, (Requester ID)", "fatal", "0000:63:00.0"),
-        ("pcieport 0000:00:03.0: AER: PCIe Bus Error: severity=Corrected, type=Physical Layer, id=0018(Receiver ID)", "corrected", "0000:00:03.0"),
+        (
+            "pcieport 0000:64:00.0: AER: Multiple Uncorrected (Fatal) error received: 0000:65:00.0",
+            "fatal",
+            "0000:65:00.0",
+        ),
+        (
+            "nvidia 0000:63:00.0: PCIe Bus Error: severity=Uncorrected (Fatal), type=Transaction Layer, (Requester ID)",
+            "fatal",
+            "0000:63:00.0",
+        ),
+        (
+            "pcieport 0000:00:03.0: AER: PCIe Bus Error: severity=Corrected, type=Physical Layer, id=0018(Receiver ID)",
+            "corrected",
+            "0000:00:03.0",
+        ),
     ],
 )
 def test_aer(line: str, code: str, device: str) -> None:
@@ -25,7 +41,9 @@ def test_aer(line: str, code: str, device: str) -> None:
 
 
 def test_memory_and_processor() -> None:
-    (edac,) = observed(read(kernel, "EDAC MC3: 1 UE memory read error on CPU_SrcID#1_MC#1_Chan#2_DIMM#0 (channel:2 slot:0)"), "edac")
+    (edac,) = observed(
+        read(kernel, "EDAC MC3: 1 UE memory read error on CPU_SrcID#1_MC#1_Chan#2_DIMM#0 (channel:2 slot:0)"), "edac"
+    )
     assert (edac.code, edac.attributes["dimm"]) == ("ue", "CPU_SrcID#1_MC#1_Chan#2_DIMM#0")
     (check,) = observed(read(kernel, "EDAC skx MC3: CPU 10: Machine Check Event: 0 Bank 8: fc00010001010092"), "mce")
     assert (check.code, check.attributes["memory"]) == ("uncorrected", "yes")

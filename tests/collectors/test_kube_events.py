@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from kube_reading import observations, read_blocks
-
 from collectors import kube_events
 from collectors.observation import Relation
+from tests.collectors.kube_reading import observations, read_blocks
 
 LOGS = Path(__file__).parents[2] / "fixtures" / "logs" / "kube-events"
 

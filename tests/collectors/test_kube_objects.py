@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from kube_reading import observations
-
 from collectors import kube_describe, kube_jsonpath, kube_objects, kube_tables
 from collectors.kube_tree import read_trees
+from tests.collectors.kube_reading import observations
 
 LOGS = Path(__file__).parents[2] / "fixtures" / "logs" / "kube-objects"
 

@@ -28,13 +28,18 @@ def test_sample_log() -> None:
 
 
 def test_json() -> None:
-    (one,) = parse('{"ts":1753141980841.6128,"caller":"kubelet/kubelet.go:2382","msg":"Starting kubelet main sync loop","v":0}')
+    (one,) = parse(
+        '{"ts":1753141980841.6128,"caller":"kubelet/kubelet.go:2382","msg":"Starting kubelet main sync loop","v":0}'
+    )
     assert isinstance(one, Observation)
     assert one.kind == "kubelet-start"
     assert one.time is not None
     assert abs(one.time - 1753141980.8416128) < 0.001
 
 
-@pytest.mark.parametrize("text", ["", "Error syncing pod", 'Error syncing pod x ("a(b)"), skipping: y', '"Error syncing pod, skipping" err="x'])
+@pytest.mark.parametrize(
+    "text",
+    ["", "Error syncing pod", 'Error syncing pod x ("a(b)"), skipping: y', '"Error syncing pod, skipping" err="x'],
+)
 def test_odd_lines_yield_nothing(text: str) -> None:
     assert parse(text) == []

@@ -11,8 +11,16 @@ TEXT = (FIXTURES / "lspci" / "links.txt").read_text()
 def test_link_and_device() -> None:
     records = read(lspci, TEXT)
     (link,) = observed(records, "pci_link")
-    assert (link.code, link.entity, link.attributes["width"], link.attributes["width_max"]) == ("width", "gpu:0000:3b:00.0", "8", "16")
-    assert [(one.entity, one.code) for one in observed(records, "pci_device")] == [("gpu:0000:3b:00.0", "a1"), ("gpu:0000:5e:00.0", "ff")]
+    assert (link.code, link.entity, link.attributes["width"], link.attributes["width_max"]) == (
+        "width",
+        "gpu:0000:3b:00.0",
+        "8",
+        "16",
+    )
+    assert [(one.entity, one.code) for one in observed(records, "pci_device")] == [
+        ("gpu:0000:3b:00.0", "a1"),
+        ("gpu:0000:5e:00.0", "ff"),
+    ]
 
 
 def test_access_control_with_its_address() -> None:

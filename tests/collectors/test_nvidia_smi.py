@@ -32,7 +32,9 @@ def test_narrow_table_of_older_drivers() -> None:
 
 def test_nvlink_states() -> None:
     records = read(nvidia_smi, TEXT)
-    assert [(one.entity, one.attributes["link"]) for one in observed(records, "nvlink") if one.code == "inactive"] == [("gpu:1", "1")]
+    assert [(one.entity, one.attributes["link"]) for one in observed(records, "nvlink") if one.code == "inactive"] == [
+        ("gpu:1", "1")
+    ]
     assert ("gpu:GPU-00000000-0000-4000-8000-000000000002", "gpu:1") in same(records)
 
 
@@ -60,7 +62,11 @@ def test_query_text() -> None:
     assert fields[("HW Power Brake Slowdown", "Clocks Event Reasons")] == "Active"
     assert fields[("Pending", "Remapped Rows")] == "Yes"
     (power,) = observed(records, "gpu_power")
-    assert (power.attributes["limit"], power.attributes["default"], power.attributes["reason_hw"]) == ("700.00 W", "700.00 W", "Active")
+    assert (power.attributes["limit"], power.attributes["default"], power.attributes["reason_hw"]) == (
+        "700.00 W",
+        "700.00 W",
+        "Active",
+    )
     assert ("gpu:0000:18:00.0", "gpu:GPU-00000000-0000-4000-8000-000000000001") in same(records)
 
 
@@ -84,7 +90,9 @@ def test_query_xml() -> None:
     assert fields["Pending"] == "Yes"
 
 
-@pytest.mark.parametrize("text", ["GPU 0: not a list", "index, name", "name, status, more\n1, 2", "|=====+=====|", "GPU 00000000:ZZ:00.0"])
+@pytest.mark.parametrize(
+    "text", ["GPU 0: not a list", "index, name", "name, status, more\n1, 2", "|=====+=====|", "GPU 00000000:ZZ:00.0"]
+)
 def test_odd_input_yields_nothing(text: str) -> None:
     assert read(nvidia_smi, text) == []
     assert read(nvidia_query, text) == []

@@ -60,7 +60,12 @@ def test_mismatch_in_one_syslog_line() -> None:
 
 def test_sxid_once_for_its_three_lines() -> None:
     (found,) = observed(read(nvrm, LOG), "sxid")
-    assert (found.code, found.entity, found.attributes["severity"], found.attributes["link"]) == ("20034", "nvswitch:nvswitch0", "fatal", "63")
+    assert (found.code, found.entity, found.attributes["severity"], found.attributes["link"]) == (
+        "20034",
+        "nvswitch:nvswitch0",
+        "fatal",
+        "63",
+    )
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,14 @@ def test_older_kernels(line: str, code: str) -> None:
     assert (found.code, found.node) == (code, "node-1")
 
 
-@pytest.mark.parametrize("line", ["oom_reaper: reaped process 41 (x), now anon-rss:0kB", "oom-kill:constraint=", "Killed process x", "scripts/train.sh: line 41: 9011 Killed python"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "oom_reaper: reaped process 41 (x), now anon-rss:0kB",
+        "oom-kill:constraint=",
+        "Killed process x",
+        "scripts/train.sh: line 41: 9011 Killed python",
+    ],
+)
 def test_odd_lines_yield_no_kill(line: str) -> None:
     assert observed(read(oom, line + "\n"), "oom-kill") == []

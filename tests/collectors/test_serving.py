@@ -21,13 +21,17 @@ def parse(text: str) -> list[Observation]:
     ("text", "attributes"),
     [
         (
-            ("INFO 04-11 10:02:31 metrics.py:455] Avg prompt throughput: 1.0 tokens/s, Running: 8 reqs, Swapped: 0 reqs, "
-            "Pending: 3 reqs, GPU KV cache usage: 91.2%, CPU KV cache usage: 0.0%."),
+            (
+                "INFO 04-11 10:02:31 metrics.py:455] Avg prompt throughput: 1.0 tokens/s, Running: 8 reqs, Swapped: 0 reqs, "
+                "Pending: 3 reqs, GPU KV cache usage: 91.2%, CPU KV cache usage: 0.0%."
+            ),
             {"running": "8", "swapped": "0", "waiting": "3", "usage": "91.2"},
         ),
         (
-            ("(APIServer pid=1) INFO 03-17 15:38:10 [loggers.py:259] Engine 000: Running: 10 reqs, Waiting: 90 reqs, "
-            "GPU KV cache usage: 19.3%, Prefix cache hit rate: 0.0%"),
+            (
+                "(APIServer pid=1) INFO 03-17 15:38:10 [loggers.py:259] Engine 000: Running: 10 reqs, Waiting: 90 reqs, "
+                "GPU KV cache usage: 19.3%, Prefix cache hit rate: 0.0%"
+            ),
             {"running": "10", "waiting": "90", "usage": "19.3"},
         ),
         (
@@ -55,7 +59,10 @@ def test_progress_in_seconds() -> None:
     ("text", "port"),
     [
         ("INFO:     Uvicorn running on http://0.0.0.0:8000 (Press CTRL+C to quit)", "8000"),
-        ("(APIServer pid=1) INFO 09-14 07:20:11 [api_server.py:1912] Starting vLLM API server 0 on http://0.0.0.0:8080", "8080"),
+        (
+            "(APIServer pid=1) INFO 09-14 07:20:11 [api_server.py:1912] Starting vLLM API server 0 on http://0.0.0.0:8080",
+            "8080",
+        ),
         ("I1020 06:42:33.870201 128 http_server.cc:4637] Started HTTPService at 0.0.0.0:8001", "8001"),
     ],
 )
@@ -66,7 +73,13 @@ def test_port(text: str, port: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "Running: many reqs", "#running-req:", "checkpoint shards: x% Completed", 'INFO:     10.0.0.5:51820 - "GET /health HTTP/1.1" 200 OK'],
+    [
+        "",
+        "Running: many reqs",
+        "#running-req:",
+        "checkpoint shards: x% Completed",
+        'INFO:     10.0.0.5:51820 - "GET /health HTTP/1.1" 200 OK',
+    ],
 )
 def test_odd_lines_yield_nothing(text: str) -> None:
     assert parse(text) == []

@@ -41,7 +41,14 @@ def test_fatal_behind_journald() -> None:
 @pytest.mark.parametrize(
     ("head", "found"),
     [
-        ("PARTITION", [("slurm-node", "state", "node:gpu-01"), ("slurm-node", "state", "node:gpu-02"), ("slurm-node", "state", "node:gpu-03")]),
+        (
+            "PARTITION",
+            [
+                ("slurm-node", "state", "node:gpu-01"),
+                ("slurm-node", "state", "node:gpu-02"),
+                ("slurm-node", "state", "node:gpu-03"),
+            ],
+        ),
         ("REASON ", [("slurm-node", "reason", "node:gpu-02"), ("slurm-node", "reason", "node:gpu-03")]),
         ("NodeName=", [("slurm-node", "state", "node:gpu-02")]),
         ("JobId=", [("slurm-job", "PENDING", "job:1234")]),
@@ -61,7 +68,16 @@ def test_a_record_keeps_its_whole_reason() -> None:
     assert one.attributes["reason"] == "gres/gpu count reported lower than configured (7 < 8)"
 
 
-@pytest.mark.parametrize("text", ["REASON USER TIMESTAMP NODELIST\nx", "NodeName= State", "JobId=", "PARTITION AVAIL\n\n", " JOBID PARTITION NAME \n--- ---\n1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "REASON USER TIMESTAMP NODELIST\nx",
+        "NodeName= State",
+        "JobId=",
+        "PARTITION AVAIL\n\n",
+        " JOBID PARTITION NAME \n--- ---\n1",
+    ],
+)
 def test_odd_tables_are_survived(text: str) -> None:
     parse_table(text)
 

@@ -33,6 +33,8 @@ def test_old_kernel_symbols() -> None:
     assert (found.attributes["frames"], found.line_end) == ("schedule < cl_sync_io_wait", 4)
 
 
-@pytest.mark.parametrize("text", ["Process 1: x\n", 'Thread 1 (idle): "a"\n', "Thread\n", "INFO: task :x blocked for more than\n", "#0 \n"])
+@pytest.mark.parametrize(
+    "text", ["Process 1: x\n", 'Thread 1 (idle): "a"\n', "Thread\n", "INFO: task :x blocked for more than\n", "#0 \n"]
+)
 def test_odd_input_yields_nothing(text: str) -> None:
     assert observed(read(stacks, text), "stack") == []

@@ -11,7 +11,10 @@ PROGRESS = (FIXTURES / "training/progress.log").read_text("utf-8")
 
 
 def test_steps_in_milliseconds() -> None:
-    rows = [(one.line, one.attributes.get("step_ms"), one.attributes.get("data_ms")) for one in observed(read(steps, PROGRESS), "step")]
+    rows = [
+        (one.line, one.attributes.get("step_ms"), one.attributes.get("data_ms"))
+        for one in observed(read(steps, PROGRESS), "step")
+    ]
     assert rows == [
         (1, "5210.8", None), (2, "94", "1"), (3, "1420", "44"), (4, "1310", "988"), (5, "138.1", "124.1"), (6, "2810", "2300"),
         (7, "5165.436", None),
@@ -20,7 +23,11 @@ def test_steps_in_milliseconds() -> None:
 
 def test_values_beside_the_time() -> None:
     first, second, *_ = observed(read(steps, PROGRESS), "step")
-    assert (first.attributes["loss"], first.attributes["nan_iterations"], first.attributes["throughput"]) == ("2.204110e+00", "0", "412.1")
+    assert (first.attributes["loss"], first.attributes["nan_iterations"], first.attributes["throughput"]) == (
+        "2.204110e+00",
+        "0",
+        "412.1",
+    )
     assert second.attributes["grad_norm"] == "nan"
 
 
@@ -31,7 +38,11 @@ def test_loss_scale() -> None:
 
 def test_straggler_report() -> None:
     (report,) = observed(read(steps, PROGRESS), "straggler-report")
-    assert (report.entity, report.attributes["rtt_ratio"], report.attributes["lowest_clk"]) == ("rank:11", "5.433", "345")
+    assert (report.entity, report.attributes["rtt_ratio"], report.attributes["lowest_clk"]) == (
+        "rank:11",
+        "5.433",
+        "345",
+    )
 
 
 @pytest.mark.parametrize(
@@ -42,19 +53,36 @@ def test_straggler_report() -> None:
     ],
 )  # fmt: skip
 def test_who_holds_the_card(text: str, own: str, held: str) -> None:
-    (found,) = observed(read(cuda_oom, f"RuntimeError: CUDA out of memory. Tried to allocate 216.00 MiB. {text}\n"), "cuda-oom")
+    (found,) = observed(
+        read(cuda_oom, f"RuntimeError: CUDA out of memory. Tried to allocate 216.00 MiB. {text}\n"), "cuda-oom"
+    )
     assert (found.entity, found.attributes["own_share"], found.attributes["held_share"]) == ("gpu:0", own, held)
 
 
 def test_newest_wording() -> None:
     (found,) = observed(read(cuda_oom, PROGRESS), "cuda-oom")
-    assert (found.entity, found.attributes["own_share"], found.attributes["largest_pid"]) == ("gpu:3", "0.951", "2521735")
+    assert (found.entity, found.attributes["own_share"], found.attributes["largest_pid"]) == (
+        "gpu:3",
+        "0.951",
+        "2521735",
+    )
 
 
 @pytest.mark.parametrize(
-    "text", ["loss", "elapsed time per iteration (ms): x", "OVERFLOW! Rank", "Data: 1.0", "MnRtt/Rnk: x", "out of memory. Tried to allocate ", "data_time: 5"]
+    "text",
+    [
+        "loss",
+        "elapsed time per iteration (ms): x",
+        "OVERFLOW! Rank",
+        "Data: 1.0",
+        "MnRtt/Rnk: x",
+        "out of memory. Tried to allocate ",
+        "data_time: 5",
+    ],
 )
 def test_odd_lines_are_harmless(text: str) -> None:
     records = read(steps, text + "\n") + read(cuda_oom, text + "\n")
     assert all(one.attributes for one in observed(records, "step"))
-    assert observed(records, "loss-scale") == observed(records, "straggler-report") == observed(records, "cuda-oom") == []
+    assert (
+        observed(records, "loss-scale") == observed(records, "straggler-report") == observed(records, "cuda-oom") == []
+    )

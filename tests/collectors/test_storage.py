@@ -21,7 +21,11 @@ def test_lustre_imports() -> None:
 def test_juicefs() -> None:
     found = observed(read(storage, CLIENTS), "juicefs")
     assert [one.code for one in found] == ["slow-request", "slow-operation", "retry", "flush-timeout"]
-    assert (found[0].attributes["seconds"], found[1].attributes["seconds"], found[2].attributes["try"]) == ("30.011", "34.108269", "4")
+    assert (found[0].attributes["seconds"], found[1].attributes["seconds"], found[2].attributes["try"]) == (
+        "30.011",
+        "34.108269",
+        "4",
+    )
 
 
 def test_old_juicefs_in_syslog() -> None:
@@ -41,10 +45,18 @@ def test_weights() -> None:
     found = observed(read(weights, (FIXTURES / "serving/weights-over-slow-storage.log").read_text("utf-8")), "weights")
     assert [one.code for one in found] == ["start", "done", "done"]
     assert (found[1].time or 0) - (found[0].time or 0) == 7166
-    (newer,) = observed(read(weights, "INFO 09-14 07:21:04 [gpu_model_runner.py:3911] Model loading took 64.8 GiB memory and 24.9 seconds\n"), "weights")
+    (newer,) = observed(
+        read(
+            weights,
+            "INFO 09-14 07:21:04 [gpu_model_runner.py:3911] Model loading took 64.8 GiB memory and 24.9 seconds\n",
+        ),
+        "weights",
+    )
     assert (newer.attributes["gib"], newer.attributes["seconds"]) == ("64.8", "24.9")
 
 
-@pytest.mark.parametrize("text", ["osc.x.state=\n", "juicefs[1] <INFO>: \n", "HEALTH_OK\n", "mdc.a-MDT0000-mdc-1.state=\ncurrent_state:\n"])
+@pytest.mark.parametrize(
+    "text", ["osc.x.state=\n", "juicefs[1] <INFO>: \n", "HEALTH_OK\n", "mdc.a-MDT0000-mdc-1.state=\ncurrent_state:\n"]
+)
 def test_odd_input_yields_nothing(text: str) -> None:
     assert read(storage, text) == []

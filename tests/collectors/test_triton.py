@@ -26,6 +26,13 @@ def test_wrapped_cells_are_joined() -> None:
     assert (broken.line, broken.line_end) == (4, 6)
 
 
-@pytest.mark.parametrize("text", ["| Model | Version | Status |", "| Model | Version | Status |\n|\n||\n| x |\n", "| Model | Version | Status |\n\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "| Model | Version | Status |",
+        "| Model | Version | Status |\n|\n||\n| x |\n",
+        "| Model | Version | Status |\n\n",
+    ],
+)
 def test_odd_tables_yield_nothing(text: str) -> None:
     assert parse(text) == []

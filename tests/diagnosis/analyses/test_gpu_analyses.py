@@ -9,7 +9,9 @@ from diagnosis.facts import Facts
 
 def xid(line: int, code: str, gpu: str, time: float, place: str = "", pid: str = "") -> Observation:
     attributes = {name: value for name, value in (("place", place), ("pid", pid), ("pci", gpu)) if value}
-    return Observation("kernel", "xid", "a", line, line, "", code=code, time=time, entity=f"gpu:{gpu}", attributes=attributes)
+    return Observation(
+        "kernel", "xid", "a", line, line, "", code=code, time=time, entity=f"gpu:{gpu}", attributes=attributes
+    )
 
 
 def derived(module: object, observations: list[Observation]) -> list[tuple[str, str, dict[str, str]]]:
@@ -18,7 +20,9 @@ def derived(module: object, observations: list[Observation]) -> list[tuple[str, 
 
 
 def test_same_place_in_separate_bursts() -> None:
-    ((kind, code, attributes),) = derived(xid_places, [xid(n, "13", "0000:cb:00.0", n * 1000.0, "7, TPC 7, SM 0") for n in range(1, 4)])
+    ((kind, code, attributes),) = derived(
+        xid_places, [xid(n, "13", "0000:cb:00.0", n * 1000.0, "7, TPC 7, SM 0") for n in range(1, 4)]
+    )
     assert (kind, code, attributes["bursts"], attributes["same_place"]) == ("xid_recurrence", "13", "3", "yes")
 
 

@@ -10,12 +10,23 @@ REFUSAL = "Allocate failed due to requested number of devices unavailable for nv
 
 
 def refusal(requested: int, available: int, node: str = "gpu-1") -> Observation:
-    return Observation("kube-events", "event", "a", 1, 1, REFUSAL.format(requested, available), code="UnexpectedAdmissionError", node=node)
+    return Observation(
+        "kube-events",
+        "event",
+        "a",
+        1,
+        1,
+        REFUSAL.format(requested, available),
+        code="UnexpectedAdmissionError",
+        node=node,
+    )
 
 
 def table(free: int, node: str = "gpu-1", resource: str = "nvidia.com/gpu") -> Observation:
     attributes = {"resource": resource, "free": str(free)}
-    return Observation("kube-objects", "allocated", "b", 9, 9, f"{resource} 3 3", code=resource, node=node, attributes=attributes)
+    return Observation(
+        "kube-objects", "allocated", "b", 9, 9, f"{resource} 3 3", code=resource, node=node, attributes=attributes
+    )
 
 
 def derive(*observations: Observation) -> list[tuple[Observation, list[Observation]]]:

@@ -18,7 +18,12 @@ def listen(port: int) -> Observation:
 
 def test_another_port() -> None:
     ((found, because),) = list(probe_port.derive(Facts([probe(8080), listen(8000)])))
-    assert (found.code, found.entity, found.attributes["probed"], found.attributes["listening"]) == ("differs", "pod:ml/web-0", "8080", "8000")
+    assert (found.code, found.entity, found.attributes["probed"], found.attributes["listening"]) == (
+        "differs",
+        "pod:ml/web-0",
+        "8080",
+        "8000",
+    )
     assert len(because) == 2
 
 

@@ -10,11 +10,16 @@ from diagnosis.facts import Facts
 def step(line: int, **values: float) -> Observation:
     attributes = {name: f"{value:g}" for name, value in values.items()}
     rank = attributes.get("rank", "")
-    return Observation("training", "step", "a", line, line, "step", entity=f"rank:{rank}" if rank else "", attributes=attributes)
+    return Observation(
+        "training", "step", "a", line, line, "step", entity=f"rank:{rank}" if rank else "", attributes=attributes
+    )
 
 
 def series(metric: str, values: list[float], **labels: str) -> list[Sample]:
-    return [Sample("series", metric, value, "a", line, time=60.0 * line, labels=labels) for line, value in enumerate(values, 2)]
+    return [
+        Sample("series", metric, value, "a", line, time=60.0 * line, labels=labels)
+        for line, value in enumerate(values, 2)
+    ]
 
 
 def test_share_of_a_step_that_waits_for_data() -> None:
@@ -33,7 +38,11 @@ def test_slowdown_must_last() -> None:
 
 
 def test_one_slow_rank_of_four() -> None:
-    rows = [step(10 * at + rank, rank=rank, gpu=rank, forward_ms=212 if rank == 2 else 119, step_ms=628) for at in range(3) for rank in range(4)]
+    rows = [
+        step(10 * at + rank, rank=rank, gpu=rank, forward_ms=212 if rank == 2 else 119, step_ms=628)
+        for at in range(3)
+        for rank in range(4)
+    ]
     ((found, because),) = list(slow_rank.derive(Facts(rows)))
     assert (found.entity, found.code, found.attributes["gpu"]) == ("rank:2", "compute", "2")
     assert {one.attributes["rank"] for one in because} == {"2"}
@@ -50,25 +59,46 @@ def test_memory_that_only_grows() -> None:
 
 
 def test_a_plateau_or_gpu_memory_is_no_leak() -> None:
-    for name, values in (("main_rss_gib", [6, 10, 10.1, 9.9, 10, 10.1]), ("gpu_memory_used", [1, 2, 3, 4, 5, 6]), ("main_rss_gib", [6, 9, 12])):
+    for name, values in (
+        ("main_rss_gib", [6, 10, 10.1, 9.9, 10, 10.1]),
+        ("gpu_memory_used", [1, 2, 3, 4, 5, 6]),
+        ("main_rss_gib", [6, 9, 12]),
+    ):
         assert list(memory_trend.derive(Facts([], series(name, list(values))))) == []
 
 
 def test_gpu_use_from_exporter_and_table() -> None:
     samples = [
         Sample("metrics", name, value, "a", line, entity="gpu:0000:3b:00.0", node="n", labels={"pod": "p"})
-        for line, (name, value) in enumerate((("DCGM_FI_DEV_GPU_UTIL", 3.0), ("DCGM_FI_DEV_FB_USED", 900.0), ("DCGM_FI_DEV_FB_FREE", 100.0)), 1)
+        for line, (name, value) in enumerate(
+            (("DCGM_FI_DEV_GPU_UTIL", 3.0), ("DCGM_FI_DEV_FB_USED", 900.0), ("DCGM_FI_DEV_FB_FREE", 100.0)), 1
+        )
     ]
     ((found, because),) = list(gpu_use.derive(Facts([], samples)))
-    assert (found.attributes["utilization"], found.attributes["memory_share"], found.attributes["pod"]) == ("3", "0.9", "p")
+    assert (found.attributes["utilization"], found.attributes["memory_share"], found.attributes["pod"]) == (
+        "3",
+        "0.9",
+        "p",
+    )
     assert [one.line for one in because] == [1]
-    row = Observation("nvidia-smi", "gpu_row", "a", 1, 2, "row", entity="gpu:0000:3b:00.0", attributes={"util": "97%", "used": "900MiB", "total": "1000MiB"})
+    row = Observation(
+        "nvidia-smi",
+        "gpu_row",
+        "a",
+        1,
+        2,
+        "row",
+        entity="gpu:0000:3b:00.0",
+        attributes={"util": "97%", "used": "900MiB", "total": "1000MiB"},
+    )
     ((found, _),) = list(gpu_use.derive(Facts([row])))
     assert (found.attributes["utilization"], found.attributes["memory_share"]) == ("97", "0.9")
 
 
 def test_cpu_throttling_over_the_window() -> None:
-    samples = series("container_cpu_cfs_throttled_periods_total", [1000, 1800], pod="p") + series("container_cpu_cfs_periods_total", [9000, 10000], pod="p")
+    samples = series("container_cpu_cfs_throttled_periods_total", [1000, 1800], pod="p") + series(
+        "container_cpu_cfs_periods_total", [9000, 10000], pod="p"
+    )
     ((found, _),) = list(cpu_throttling.derive(Facts([], samples)))
     assert (found.attributes["share"], found.entity) == ("0.800", "pod:p")
     assert list(cpu_throttling.derive(Facts([], series("container_cpu_cfs_throttled_periods_total", [1.0])))) == []

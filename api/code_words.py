@@ -1,0 +1,75 @@
+"""Headings and phrases of the explanation of a code, in both languages."""
+
+from __future__ import annotations
+
+from diagnosis.model import Language
+
+_WORDS: dict[str, tuple[str, str]] = {
+    "not-in-table": ("Not in our table of {kind} codes; newer drivers know more than it does.", "不在我们的 {kind} 代码表中；较新的驱动可能新增代码。"),
+    "no-code-in-line": ("The pasted text holds no Xid or SXid line.", "粘贴的文本中没有 Xid 或 SXid 行。"),
+    "prints": ("Programs print", "程序输出"),
+    "products": ("GPUs", "适用 GPU"),
+    "unused": ("Marked as unused in NVIDIA's catalog.", "NVIDIA 目录标注为未使用。"),
+    "class": ("Class", "类别"),
+    "class.always-fatal": ("always fatal", "始终致命"),
+    "class.fatal": ("fatal", "致命"),
+    "class.non-fatal": ("non-fatal", "非致命"),
+    "harmless": ("Harmless.", "无害。"),
+    "secondary": ("Secondary: never the first cause.", "次生：从不是首因。"),
+    "now": ("Now", "立即"),
+    "then": ("If it comes back", "若再次出现"),
+    "because": ("harsher than its catalog, since", "重于目录，理由"),
+    "stated": (" ({name}: {meaning})", "（{name}：{meaning}）"),
+    "xid154": ("Xid 154 repeats the action", "Xid 154 会重复该动作"),
+    "since": (" from driver {release}", "（自驱动 {release} 起）"),
+    "follows": ("Can follow from", "可能由其引起"),
+    "brings": ("Can bring", "可能引起"),
+    "any": ("any other Xid, or the end of a program", "任何其他 Xid，或程序结束"),
+    "cause": ("Cause", "对应原因"),
+    "others": ("What others say", "其他工具的看法"),
+    "rules": ("Rules that read it", "读取它的规则"),
+    "no-rule": ("No rule of ours reads it yet.", "目前没有规则读取它。"),
+    "no-rule-harmless": ("No rule reads it: it proves no cause.", "没有规则读取它：它不能证明任何原因。"),
+    "line": ("The pasted line", "粘贴的日志行"),
+    "other-code": ("This line is {code}.", "该行是 {code}。"),
+    "comma": (", ", "，"),
+    "field.pci": ("PCI address", "PCI 地址"),
+    "field.nvswitch": ("switch", "交换芯片"),
+    "field.mig": ("MIG instance", "MIG 实例"),
+    "field.pid": ("pid", "进程号"),
+    "field.process": ("process", "进程"),
+    "field.link": ("link", "链路"),
+    "field.unit": ("unit", "单元"),
+    "field.severity": ("severity", "严重度"),
+    "field.place": ("GPC", "GPC"),
+    "field.fault": ("fault", "错误类型"),
+    "field.function": ("function", "函数"),
+    "field.previous": ("caused by Xid", "起因 Xid"),
+    "bystander": ("The process is whoever was calling the driver just then, not the culprit.", "该进程只是当时恰好调用驱动者，并非元凶。"),
+    "says": ("The driver asks for", "驱动要求"),
+    "no-registers": ("No registers in the line: paste it whole, with its numbers in brackets.", "该行没有寄存器：请粘贴完整的行，包括括号中的数字。"),
+    "no-decode": ("Registers {intrinfo} and {status} fit no unit of the catalog.", "寄存器 {intrinfo} 与 {status} 不符合目录中的任何单元。"),
+    "driver": ("driver", "驱动"),
+    "decoded": ("Decoded for drivers {family}", "按 {family} 驱动解码"),
+    "family.before R575": ("before R575", "R575 之前"),
+    "family.from R575": ("from R575", "R575 及之后"),
+    "subcode": ("sub-code", "子码"),
+    "half-decoded": ("The catalog has no entry for this sub-code with status {status}.", "目录中没有该子码与状态 {status} 的条目。"),
+    "severity.Non-fatal": ("non-fatal", "非致命"),
+    "severity.Link Fatal": ("fatal for the link", "链路致命"),
+    "severity.Fatal": ("fatal for the GPU", "GPU 致命"),
+    "side.HW": ("hardware", "硬件"),
+    "side.SW": ("software", "软件"),
+    "side.FW": ("firmware", "固件"),
+    "side.HW/SW": ("hardware or software", "硬件或软件"),
+    "side.NA": ("no fault", "无故障"),
+    "local": ("effect here", "本端影响"),
+    "remote": ("effect on peers", "对端影响"),
+    "promoted": ("The GPU raised this error to a fatal one.", "GPU 已将该错误提升为致命。"),
+}  # fmt: skip
+
+
+def say(key: str, language: Language, **values: object) -> str:
+    """Return a heading or phrase; raises KeyError for one that is not written."""
+    en, zh = _WORDS[key]
+    return (zh if language == "zh" else en).format(**values)
