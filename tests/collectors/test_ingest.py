@@ -386,4 +386,4 @@ def test_a_collector_that_fails_costs_its_fact_and_a_note() -> None:
     scanner = Scanner([*registry.patterns(), *PATTERNS])
     (intake,) = read_inputs([text_input("a", "division by zero\nquota reached\n")], scanner, registry, now=NOW)
     assert intake.notes == ["failing could not read line 1 (ZeroDivisionError)"]
-    assert [one.line for one in facts(intake)] == [2]
+    assert [(one.line, one.kind) for one in facts(intake)] == [(1, "unexplained"), (2, "text")]
