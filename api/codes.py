@@ -14,7 +14,7 @@ from api.wording import word
 from collectors import nvrm
 from collectors.observation import Observation
 from collectors.prefix import peel
-from diagnosis.model import Action, Language
+from diagnosis.model import Language
 from diagnosis.rulebook import CauseRule, Rule, Rulebook, When
 from diagnosis.rulebook.schema import Evidence
 from diagnosis.tables import Code, NvlinkReading, StatedAction, Tables, read_registers
@@ -30,9 +30,14 @@ _DRIVER = re.compile(
     r"(?:[Dd]river(?: [Vv]ersion)?|Kernel Module(?: for \w+)?|NVRM version)\W{1,4}(?:NVIDIA\W)?(\d{3}\.\d{2,3}(?:\.\d{2})?)\b"
 )
 _NVLINK_5 = range(144, 151)
-_RECOVERY: tuple[tuple[str, Action], ...] = (
-    ("Drain", "drain"), ("GPU Reset", "reset-gpu"), ("Node Reboot", "reboot"), ("IMEX", "reconfigure"), ("None", "ignore"),
-)  # fmt: skip
+_RECOVERY = (
+    ("Drain P2P", "drain-p2p"),
+    ("Drain", "drain-reset"),
+    ("GPU Reset", "reset"),
+    ("Node Reboot", "reboot"),
+    ("IMEX", "imex"),
+    ("None", "none"),
+)
 
 
 def split_name(name: str) -> tuple[str, str]:
@@ -69,12 +74,15 @@ def explain_code(name: str, pasted: str, rulebook: Rulebook, tables: Tables, lan
     if code is None and not readers and not any((one.kind, one.code) == (kind, wanted) for one in lines):
         return []
     found = list(_head(kind, number, code, language))
+    decided = False
     for line in lines:
-        found += _line(line, kind, number, pasted, tables, language)
+        told = list(_instruct(line, read_driver(pasted), tables, language))
+        decided = decided or (bool(told) and (line.kind, line.code) == (kind, number))
+        found += [*_line(line, kind, number, tables, language), *told]
     if pasted and not lines:
         found.append(Text(say("no-code-in-line", language)))
     if code is not None:
-        found += _body(code, rulebook, language)
+        found += _body(code, rulebook, language, decided=decided)
     found += _rules(readers, code, language)
     if code is not None:
         found.append(Text(f"{word('references', language)}: {code.source}", style="dim"))
@@ -103,8 +111,17 @@ def find_readers(
     """Yield each evidence of a rule that reads a code: as a typed fact, as a metric's value, or by one of its names."""
     for rule in rulebook.rules():
         for evidence in rule.evidence:
-            if any(_reads(leaf, kind, number, code) for leaf in evidence.when.leaves()):
+            if any(_reads(leaf, kind, number, code) for leaf in _leaves(evidence.when)):
                 yield rule, evidence
+
+
+def _leaves(when: When) -> Iterator[When]:
+    """Yield the conditions that must hold, without those that must not."""
+    parts = [part for part in when.parts() if part.form != "none"]
+    if not when.parts():
+        yield when
+    for part in parts:
+        yield from _leaves(part)
 
 
 def _reads(leaf: When, kind: str, number: str, code: Code | None) -> bool:
@@ -128,7 +145,7 @@ def _reads(leaf: When, kind: str, number: str, code: Code | None) -> bool:
 
 def _spell(code: Code) -> Iterator[str]:
     """Yield the texts under which a code stands in logs; short messages only with the words that always go before them."""
-    yield from code.name.split(" ")
+    yield from code.name.split(" / ")
     if code.kind == "cuda":
         yield f"CUDA error: {code.prints}"
     elif code.kind == "nvml" and code.prints:
@@ -147,49 +164,52 @@ def _head(kind: str, number: str, code: Code | None, language: Language) -> Iter
         yield Text(title, style="bold")
         yield Text(say("not-in-table", language, kind=_NAMES[kind]))
         return
-    names = "" if kind == "dcgm" else f"  {code.name.replace(' ', ' · ')}"
-    yield Text.assemble((title, "bold"), (names, "dim"))
+    yield Text.assemble((title, "bold"), ("" if kind == "dcgm" else f"  {code.name}", "dim"))
     yield Text(code.meaning.in_language(language))
     if code.prints:
-        yield Text(f"{say('prints', language)}: {code.prints}", style="dim")
+        yield _labelled("prints", code.prints, language)
     if code.group:
-        yield Text(f"{say('class', language)}: {say(f'class.{code.group}', language)}")
+        yield _labelled("class", say(f"class.{code.group}", language), language)
     if not code.in_use:
         yield Text(say("unused", language))
     elif code.products:
-        yield Text(f"{say('products', language)}: {' '.join(code.products)}")
+        yield _labelled("products", " ".join(code.products), language)
 
 
-def _body(code: Code, rulebook: Rulebook, language: Language) -> Iterator[Text]:
+def _body(code: Code, rulebook: Rulebook, language: Language, *, decided: bool) -> Iterator[Text]:
+    """Tell what the table says; what to do only when the pasted line has not said it."""
     if code.harmless:
         yield Text(say(code.harmless, language))
     if code.note:
         yield Text(code.note.in_language(language))
-    now = word(f"action.{code.action}", language)
-    yield Text.assemble((f"{say('now', language)}: ", "bold"), now + _stated(code.immediate, language))
-    if code.action_reason:
-        yield Text(f"  {say('because', language)}: {code.action_reason}")
-    if code.investigatory:
-        yield Text.assemble(
-            (f"{say('then', language)}: ", "bold"), _stated(code.investigatory, language).lstrip(" (").rstrip("）)")
-        )
+    if not decided:
+        stated = say("stated", language, text=_state(code.immediate, language)) if code.immediate else ""
+        yield _labelled("now", word(f"action.{code.action}", language) + stated, language, style="bold")
+        if code.action_reason:
+            yield _labelled("because", code.action_reason, language)
+        if code.investigatory and code.investigatory != code.immediate:
+            yield _labelled("then", _state(code.investigatory, language), language, style="bold")
     if code.xid154:
         since = say("since", language, release=code.xid154) if code.xid154.startswith("R") else ""
         yield Text(say("xid154", language) + since)
     if code.follows:
-        yield Text(f"{say('follows', language)}: {_list(code, code.follows, language)}")
+        yield _labelled("follows", _list(code, code.follows, language), language)
     if code.brings:
-        yield Text(f"{say('brings', language)}: {_list(code, code.brings, language)}")
+        yield _labelled("brings", _list(code, code.brings, language), language)
     if code.cause:
-        yield Text(f"{say('cause', language)}: {rulebook.title(code.cause, language)}  {code.cause}")
+        yield _labelled("cause", f"{rulebook.title(code.cause, language)}  {code.cause}", language)
     if code.others:
-        yield Text(f"{say('others', language)}: {code.others.in_language(language)}")
+        yield _labelled("others", code.others.in_language(language), language)
 
 
-def _stated(action: StatedAction | None, language: Language) -> str:
-    if action is None:
-        return ""
-    return say("stated", language, meaning=action.meaning.in_language(language), name=action.name)
+def _labelled(key: str, text: str, language: Language, *, style: str = "", indent: str = "") -> Text:
+    return Text.assemble((f"{indent}{say(key, language)}{say('colon', language)}", style), text)
+
+
+def _state(action: StatedAction, language: Language) -> str:
+    """Write a vendor's action: what it means, and the word that the vendor has for it."""
+    name = re.sub(r"^(?:DCGM|SXID|CUDA)_", "", action.name)
+    return f"{name}{say('colon', language)}{action.meaning.in_language(language)}"
 
 
 def _list(code: Code, names: tuple[str, ...], language: Language) -> str:
@@ -216,8 +236,8 @@ def _rules(readers: list[tuple[Rule, Evidence]], code: Code | None, language: La
             yield from (Text(f"    - {step.in_language(language)}") for step in rule.fix)
 
 
-def _line(line: Observation, kind: str, number: str, pasted: str, tables: Tables, language: Language) -> Iterator[Text]:
-    """Explain a pasted line: where it stands, what its text says, and what its registers decode to."""
+def _line(line: Observation, kind: str, number: str, tables: Tables, language: Language) -> Iterator[Text]:
+    """Tell where a pasted line stands and what its text says."""
     yield Text(say("line", language), style="bold")
     if (line.kind, line.code) != (kind, number):
         other = tables.find(line.kind, line.code)
@@ -242,62 +262,63 @@ def _line(line: Observation, kind: str, number: str, pasted: str, tables: Tables
         if line.attributes.get(name)
     ]
     yield Text(f"  {say('comma', language).join(shown)}")
-    if line.kind != "xid":
-        return
-    if line.code == "154":
-        yield from _recovery(line, language)
-    elif int(line.code) in _NVLINK_5:
-        yield from _nvlink(line, read_driver(pasted), tables, language)
+    if line.attributes.get("text"):
+        yield Text(f"  {line.attributes['text']}", style="dim")
     if line.code in ("119", "120", "154") and line.attributes.get("process"):
         yield Text(f"  {say('bystander', language)}")
 
 
-def _recovery(line: Observation, language: Language) -> Iterator[Text]:
-    words = line.attributes.get("action", "")
-    action = next((action for start, action in _RECOVERY if start in words), None)
-    if action:
-        yield Text.assemble((f"  {say('says', language)}: ", "bold"), f"{word(f'action.{action}', language)} ({words})")
+def _instruct(line: Observation, driver: str | None, tables: Tables, language: Language) -> Iterator[Text]:
+    """Tell what the line itself asks for: the action that Xid 154 names, or what the registers of 144 to 150 decode to."""
+    if line.kind != "xid":
+        return
+    if line.code == "154":
+        words = line.attributes.get("action", "")
+        name = next((name for start, name in _RECOVERY if start in words), "")
+        if name:
+            yield _labelled("says", say(f"recovery.{name}", language), language, style="bold", indent="  ")
+    elif int(line.code) in _NVLINK_5:
+        yield from _nvlink(line, driver, tables, language)
 
 
 def _nvlink(line: Observation, driver: str | None, tables: Tables, language: Language) -> Iterator[Text]:
     text = line.attributes.get("text", "")
     registers = read_registers(text)
     if len(registers) < 2:
-        yield Text(f"  {say('no-registers', language)}")
         return
     unit = "MSE Degraded" if text.startswith("MSE Degraded") else text.split(" ", 1)[0]
     readings = tables.decode_nvlink5(int(line.code), registers[0], registers[1], driver, unit=unit)
-    told = f" ({say('driver', language)} {driver})" if driver else ""
     if not readings:
-        yield Text(
-            f"  {say('no-decode', language, intrinfo=f'0x{registers[0]:08x}', status=f'0x{registers[1]:08x}')}{told}"
-        )
+        shown = (f"0x{one:08x}" for one in registers[:2])
+        yield Text(f"  {say('no-decode', language, registers=', '.join(shown))}")
     for reading in readings:
-        yield from _reading(reading, told, registers, language)
+        told = say("by-driver", language, driver=driver) if driver else ""
+        yield Text(f"  {say(f'family.{reading.family}', language)}{told}", style="bold")
+        yield from _reading(reading, registers[1], language)
 
 
-def _reading(reading: NvlinkReading, told: str, registers: tuple[int, ...], language: Language) -> Iterator[Text]:
-    family = say(f"family.{reading.family}", language)
-    yield Text.assemble(("  " + say("decoded", language, family=family), "bold"), told)
-    yield Text(f"    {say('field.unit', language)} {reading.unit}, {say('subcode', language)} {reading.subcode}")
+def _reading(reading: NvlinkReading, status: int, language: Language) -> Iterator[Text]:
+    indent = " " * 4
+    yield Text(
+        f"{indent}{say('field.unit', language)} {reading.unit}{say('comma', language)}{say('subcode', language)} {reading.subcode}"
+    )
     if not reading.codes:
-        yield Text(f"    {say('half-decoded', language, status=f'0x{registers[1]:08x}')}")
+        yield Text(indent + say("half-decoded", language, status=f"0x{status:08x}"))
         return
     for code in reading.codes:
-        yield Text(f"    {code.meaning.in_language(language)}")
+        yield Text(indent + code.meaning.in_language(language))
         severity = say(f"severity.{reading.severity if reading.promoted else code.severity}", language)
-        yield Text(f"    {say('field.severity', language)}: {severity}; {say(f'side.{code.hw_or_sw}', language)}")
-        yield Text(
-            f"    {say('local', language)}: {code.local.in_language(language)}; {say('remote', language)}: {code.remote.in_language(language)}"
+        yield _labelled(
+            "field.severity",
+            severity + say("comma", language) + say(f"side.{code.hw_or_sw}", language),
+            language,
+            indent=indent,
         )
-        yield Text.assemble(
-            (f"    {say('then', language)}: ", "bold"),
-            f"{code.investigatory.meaning.in_language(language)} ({code.investigatory.name})",
-        )
+        yield _labelled("local", code.local.in_language(language), language, indent=indent)
+        yield _labelled("remote", code.remote.in_language(language), language, indent=indent)
     if reading.promoted:
-        yield Text(f"    {say('promoted', language)}")
+        yield Text(indent + say("promoted", language))
     if reading.recovery:
-        yield Text.assemble(
-            (f"    {say('now', language)}: ", "bold"),
-            f"{reading.recovery.meaning.in_language(language)} ({reading.recovery.name})",
-        )
+        yield _labelled("now", _state(reading.recovery, language), language, style="bold", indent=indent)
+    for stated in dict.fromkeys(code.investigatory for code in reading.codes):
+        yield _labelled("then", _state(stated, language), language, style="bold", indent=indent)

@@ -11,7 +11,7 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGTPEkmgtpe]?)i?[Bb]?")
 def split_row(headings: list[str], text: str) -> dict[str, str] | None:
     """Return the cells by heading; the last heading takes the rest of the line. None when there are too few cells.
 
-    >>> split_row(['PID', 'STAT', 'COMMAND'], '  18822 Sl   python main.py')
+    >>> split_row(["PID", "STAT", "COMMAND"], "  18822 Sl   python main.py")
     {'PID': '18822', 'STAT': 'Sl', 'COMMAND': 'python main.py'}
     """
     cells = text.split(None, len(headings) - 1)
@@ -21,7 +21,7 @@ def split_row(headings: list[str], text: str) -> dict[str, str] | None:
 def parse_size(text: str) -> float | None:
     """Return bytes for `64M`, `1.8T`, `9.1g`, `252G`, `6.2MiB` or a plain number, None for anything else.
 
-    >>> parse_size('1.5K'), parse_size('-')
+    >>> parse_size("1.5K"), parse_size("-")
     (1536.0, None)
     """
     match = _SIZE.fullmatch(text.strip())

@@ -20,8 +20,10 @@ SOURCE = "container-runtime"
 LAYERS = ("runtime", "node")
 SIGNATURES = (
     r"\b(?:containerd|dockerd|crio|cri-o|docker)(?:\[\d+\])?: ",
-    (r"^time=\"[^\"]+\" level=\w+ msg=\"(?:RunPodSandbox|StopPodSandbox|PullImage|CreateContainer|StartContainer|loading plugin|"
-    r"starting containerd|shim disconnected|cleaning up|API listen|Handler for)"),
+    (
+        r"^time=\"[^\"]+\" level=\w+ msg=\"(?:RunPodSandbox|StopPodSandbox|PullImage|CreateContainer|StartContainer|loading plugin|"
+        r"starting containerd|shim disconnected|cleaning up|API listen|Handler for)"
+    ),
 )
 ANCHORS = (r"level=(?:error|fatal|panic) msg=", r"level=\"?(?:error|fatal)\"? msg=")
 _FIELD = re.compile(r'(?P<name>\w+)=(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bare>\S+))')

@@ -69,7 +69,11 @@ def _shares(sizes: dict[str, float]) -> dict[str, str]:
         return {}
     own = sizes.get("own") or max(sizes.get("reserved", 0.0), sizes["allocated"] + sizes.get("unallocated", 0.0))
     held = max(total - sizes["free"] - own, 0.0)
-    return {"own_share": f"{own / total:.3f}", "held_share": f"{held / total:.3f}", "wanted_share": f"{sizes['wanted'] / total:.3f}"}
+    return {
+        "own_share": f"{own / total:.3f}",
+        "held_share": f"{held / total:.3f}",
+        "wanted_share": f"{sizes['wanted'] / total:.3f}",
+    }
 
 
 def _bytes(text: str) -> float:

@@ -27,7 +27,11 @@ SIGNATURES = (
     r"(?:ERROR|WARN|INFO|DEBUG|FATAL) +\[\d+:\d+\] ",
 )  # fmt: skip
 ANCHORS = (r"(?:ERROR|FATAL|WARN|WARNING|CRITICAL) +\[\d+:\d+\] ", r"DCGM_FR_[A-Z]")
-HEADS = (r"^\+?[-=+| ]*\| Diagnostic +\| Result", r"^\| (?:Health Monitor Report|Overall Health) ", r"\|  ?NvLink Link Status")
+HEADS = (
+    r"^\+?[-=+| ]*\| Diagnostic +\| Result",
+    r"^\| (?:Health Monitor Report|Overall Health) ",
+    r"\|  ?NvLink Link Status",
+)
 
 _ENGINE = re.compile(
     r"(?P<level>ERROR|FATAL|WARN|WARNING|CRITICAL) +\[\d+:\d+\] (?:\[\[(?P<module>\w+)\]\] )?(?P<text>.*?)"
@@ -54,9 +58,13 @@ def parse_line(line: Line) -> Iterator[Record]:
     health = _HEALTH.search(match["text"])
     if health:
         found = {"level": health["level"], "message": health["text"], **_gpu_attributes(health["text"])}
-        yield _observe(line.input, line.number, line.text, "dcgm_health", health["system"], found, time=line.time, host=line.host)
+        yield _observe(
+            line.input, line.number, line.text, "dcgm_health", health["system"], found, time=line.time, host=line.host
+        )
     found = {"level": match["level"], "message": match["text"][:400]}
-    yield _observe(line.input, line.number, line.text, "dcgm_log", match["module"] or "", found, time=line.time, host=line.host)
+    yield _observe(
+        line.input, line.number, line.text, "dcgm_log", match["module"] or "", found, time=line.time, host=line.host
+    )
 
 
 def parse_block(reader: Reader) -> Iterator[Record]:
@@ -74,7 +82,17 @@ def _observe(
 ) -> Observation:  # fmt: skip
     entity = entity or (f"gpu:{attributes['gpu']}" if "gpu" in attributes else "")
     return Observation(
-        SOURCE, kind, name, number, last or number, text, code=code, time=time, node=host, entity=entity, attributes=attributes
+        SOURCE,
+        kind,
+        name,
+        number,
+        last or number,
+        text,
+        code=code,
+        time=time,
+        node=host,
+        entity=entity,
+        attributes=attributes,
     )
 
 
@@ -131,9 +149,14 @@ def _read_links(reader: Reader) -> Iterator[Record]:
             continue
         letters = _LETTERS.match(text)
         if letters and owner:
-            counts = {name: letters["letters"].count(letter) for letter, name in (("U", "up"), ("D", "down"), ("X", "disabled"))}
+            counts = {
+                name: letters["letters"].count(letter)
+                for letter, name in (("U", "up"), ("D", "down"), ("X", "disabled"))
+            }
             found = {owner: who, **{name: str(count) for name, count in counts.items()}}
             state = "down" if counts["down"] else "up"
             yield _observe(reader.input, number, text.strip(), "nvlink_status", state, found, entity=f"{owner}:{who}")
-        elif text.startswith("Key:") or (text and not text.startswith((" ", "\t", "+", "|")) and not text.rstrip().endswith(":")):
+        elif text.startswith("Key:") or (
+            text and not text.startswith((" ", "\t", "+", "|")) and not text.rstrip().endswith(":")
+        ):
             return

@@ -124,11 +124,19 @@ def _decode_reasons(
 
 
 def make_groups(
-    source: str, name: str, values: Mapping[str, tuple[str, int]], text: str, entity: str, pci: str, extra: Mapping[str, str] | None = None
+    source: str,
+    name: str,
+    values: Mapping[str, tuple[str, int]],
+    text: str,
+    entity: str,
+    pci: str,
+    extra: Mapping[str, str] | None = None,
 ) -> Iterator[Observation]:
     """Yield one observation for each group of comparable fields; `values` maps a name to (value, line)."""
     pstate = (values.get("pstate") or values.get("Performance State") or ("", 0))[0]
-    use = (values.get("utilization.gpu") or values.get("Utilization/Gpu") or values.get("Utilization/GPU") or ("", 0))[0]
+    use = (values.get("utilization.gpu") or values.get("Utilization/Gpu") or values.get("Utilization/GPU") or ("", 0))[
+        0
+    ]
     for kind, wanted in GROUPS.items():
         found: dict[str, str] = {}
         lines: list[int] = []
@@ -148,4 +156,6 @@ def make_groups(
         if use[:1].isdigit():
             found["utilization"] = use
         found.update(extra or {})
-        yield Observation(source, kind, name, min(lines), max(lines), text or kind, code=pstate, entity=entity, attributes=found)
+        yield Observation(
+            source, kind, name, min(lines), max(lines), text or kind, code=pstate, entity=entity, attributes=found
+        )

@@ -27,7 +27,8 @@ ANCHORS = (
     r"^(?:open files|max user processes|max locked memory|virtual memory) +\([\w, -]*-[nulv]\) +\S",
     r"current affinity list: \d", r"^Cpus_allowed_list:\s+\d",
 )  # fmt: skip
-HEADS = (r"^nr_periods \d", r"[#$] (?:sudo )?ls (?:-\w+ )?/proc/\d+/fd/? *\| *wc -l", r"[#$] (?:sudo )?ulimit -[SH]?[nulv] *$")
+HEADS = (r"^nr_periods \d", r"[#$] (?:sudo )?ls (?:-\w+ )?/proc/\d+/fd/? *\| *wc -l", r"[#$] (?:sudo )?ulimit -[SH]?[nulv] *$",
+         r"[#$] (?:sudo )?(?:docker|podman|nerdctl|kubectl|crictl|ssh|srun|su|bash|sh) .*\bulimit -[SH]?[nulv]['\"]? *$")  # fmt: skip
 
 _HEAD = re.compile("|".join(HEADS))
 _PROC = re.compile(r"^Max (?P<name>[a-z ]+?) {2,}(?P<soft>\d+|unlimited) +(?P<hard>\d+|unlimited)")
@@ -44,7 +45,7 @@ _FLAGS = {"n": "open-files", "u": "processes", "l": "locked-memory", "v": "addre
 def count_list(text: str) -> int:
     """Return how many processors a list such as `0-3,17` names.
 
-    >>> count_list('0-3,17')
+    >>> count_list("0-3,17")
     5
     """
     total = 0
@@ -92,7 +93,7 @@ def parse_block(reader: Reader) -> Iterator[Record]:
     if answer is None or not re.fullmatch(r"\d+|unlimited", answer.strip()):
         return
     reader.next()
-    command = head.rpartition("# ")[2].rpartition("$ ")[2].strip()
+    command = head.rpartition("# ")[2].rpartition("$ ")[2].strip().rstrip("'\"")
     counted = re.search(r"/proc/(\d+)/fd", head)
     if counted:
         kind, code = "open-files", ""
@@ -109,6 +110,7 @@ def parse_block(reader: Reader) -> Iterator[Record]:
 
 def _read_cpu_stat(reader: Reader, number: int, head: str) -> Iterator[Record]:
     values = {"nr_periods": head.split()[1]}
+    told = number  # the line that tells how often
     if not values["nr_periods"].isdecimal():
         return
     while (text := reader.peek()) is not None:
@@ -116,10 +118,15 @@ def _read_cpu_stat(reader: Reader, number: int, head: str) -> Iterator[Record]:
         if match is None:
             break
         values[match[1]] = match[2]
+        told = reader.number if match[1] == "nr_throttled" else told
         reader.next()
     periods, throttled = int(values["nr_periods"]), int(values.get("nr_throttled", 0))
-    attributes = {"periods": str(periods), "throttled": str(throttled), "share": f"{throttled / periods if periods else 0.0:.3f}"}
+    attributes = {
+        "periods": str(periods),
+        "throttled": str(throttled),
+        "share": f"{throttled / periods if periods else 0.0:.3f}",
+    }
     text = " ".join(f"{name} {value}" for name, value in values.items())
     yield Observation(
-        SOURCE, "cpu-throttle", reader.input, number, reader.number - 1, text, node=reader.node, attributes=attributes
+        SOURCE, "cpu-throttle", reader.input, told, reader.number - 1, text, node=reader.node, attributes=attributes
     )

@@ -60,7 +60,9 @@ def _read_memory(line: Line) -> Iterator[Record]:
     values: dict[str, str] = {}
     if named:
         unit = {"K": 2**10, "M": 2**20, "G": 2**30}.get(line.text[:1], 2**10)
-        values = {name: plain(float(value) * unit) for value, name in re.findall(r"([\d.]+)[+ ]*(total|free|used)", line.text)}
+        values = {
+            name: plain(float(value) * unit) for value, name in re.findall(r"([\d.]+)[+ ]*(total|free|used)", line.text)
+        }
     else:
         cells = line.text.split()[1:]
         names = ("total", "used", "free", "shared", "buffers", "available")
@@ -108,7 +110,13 @@ def parse_block(reader: Reader) -> Iterator[Record]:
         name = cells[0]
         if kind in ("net-rate", "disk-io"):
             attributes["interface" if kind == "net-rate" else "device"] = name
-        entity = f"nic:{name}" if kind == "net-rate" else f"process:{row['PID']}" if kind == "process" and "PID" in row else ""
+        entity = (
+            f"nic:{name}"
+            if kind == "net-rate"
+            else f"process:{row['PID']}"
+            if kind == "process" and "PID" in row
+            else ""
+        )
         yield Observation(
             SOURCE, kind, reader.input, number, number, text.strip(), code=name if kind == "cpu" else "", node=reader.node,
             entity=entity, attributes=attributes,

@@ -35,8 +35,12 @@ _NAMES = {
     "TIME+": "time", "COMMAND": "command", "CMD": "command", "COMM": "command", "ARGS": "command", "PSR": "processor", "C": "share",
     "NLWP": "threads",
 }  # fmt: skip
-_HOLDER = re.compile(r"^(?:(?P<device>/dev/\S+):)?\s+(?P<user>[\w.+-]+) +(?P<pid>\d+) (?P<access>[FcremfM.]{3,}) +(?P<process>\S.*?)\s*$")
-_LSOF = re.compile(r"^(?P<process>\S+) +(?P<pid>\d+) +(?:\d+ +\S+ +)?(?P<user>[\w.+-]+) .*CHR.* (?P<device>/dev/nvidia\d+)")
+_HOLDER = re.compile(
+    r"^(?:(?P<device>/dev/\S+):)?\s+(?P<user>[\w.+-]+) +(?P<pid>\d+) (?P<access>[FcremfM.]{3,}) +(?P<process>\S.*?)\s*$"
+)
+_LSOF = re.compile(
+    r"^(?P<process>\S+) +(?P<pid>\d+) +(?:\d+ +\S+ +)?(?P<user>[\w.+-]+) .*CHR.* (?P<device>/dev/nvidia\d+)"
+)
 _GPU = re.compile(r"/dev/nvidia(\d+)$")
 
 

@@ -32,7 +32,9 @@ SAMPLED_BLOCKS = 16  # between them, every sixteenth block
 MANY_SHAPES = 100  # heads of tables in a block from which on the next one is scanned with every pattern, too
 MOST_CARRY = 4 << 20  # bytes of an open block that are taken over
 MOST_REFUSED = 200_000  # lines that a collector may take in vain, beside four times those of the input so far
-MOST_LINE = 16 << 10  # bytes of one line that a collector gets to see: some patterns take time that grows with its square
+MOST_LINE = (
+    16 << 10
+)  # bytes of one line that a collector gets to see: some patterns take time that grows with its square
 MOST_NOTES = 20  # remarks on one input
 MOST_UNEXPLAINED = 2000  # lines of one input that are kept for grouping
 _SAMPLE_LINES = 400

@@ -58,7 +58,13 @@ def parse_line(line: Line) -> Iterator[Record]:
     if match and match["state"] not in ("ok", "ns", "na"):
         found = {name: value for name, value in match.groupdict().items() if value}
         found["reading"] = found.get("reading") or f"{found.get('value', '')} {found.get('unit', '')}"
-        kind = "fan" if "RPM" in found["reading"] else "temperature" if "degrees" in found["reading"] else _type(match["sensor"])
+        kind = (
+            "fan"
+            if "RPM" in found["reading"]
+            else "temperature"
+            if "degrees" in found["reading"]
+            else _type(match["sensor"])
+        )
         yield Observation(
             SOURCE, "sensor", line.input, line.number, line.number, text.strip(), code=kind, time=line.time, node=line.host,
             attributes=found,

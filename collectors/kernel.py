@@ -36,7 +36,9 @@ _RECEIVED = re.compile(
     rf"pcieport (?P<port>{_PCI}): AER: (?:Multiple )?(?P<severity>Correct\w+|Uncorrect\w+(?: \([\w-]+\))?) error (?:message )?received"
     rf"(?:: |: id=| from )(?P<pci>{_PCI}|[0-9a-f]{{4}})"
 )
-_EDAC = re.compile(r"EDAC (?P<controller>MC\d+): (?P<count>\d+) (?P<code>[CU]E) (?P<what>.*?) on (?P<dimm>\S.*?)(?: \(|$)")
+_EDAC = re.compile(
+    r"EDAC (?P<controller>MC\d+): (?P<count>\d+) (?P<code>[CU]E) (?P<what>.*?) on (?P<dimm>\S.*?)(?: \(|$)"
+)
 _MCE = re.compile(
     r"CPU (?P<cpu>\d+): Machine Check(?P<form> Exception| Event)?: (?P<level>[0-9a-f]+) Bank (?P<bank>\d+)"
     r"(?:: (?P<status>[0-9a-f]{16}))?"
@@ -93,7 +95,9 @@ def _make_mce(line: Line, match: re.Match[str]) -> Observation:
     found = _attributes(match)
     status = int(match["status"], 16) if match["status"] else 0
     uncorrected = bool(status >> 61 & 1) or match["form"] == " Exception"  # MCi_STATUS.UC
-    found["memory"] = "yes" if match["status"] and (status & 0xFFFF) & 0xEF80 == 0x0080 else "no"  # memory controller error codes
+    found["memory"] = (
+        "yes" if match["status"] and (status & 0xFFFF) & 0xEF80 == 0x0080 else "no"
+    )  # memory controller error codes
     return _observe(line, "mce", "uncorrected" if uncorrected else "corrected", found)
 
 

@@ -67,13 +67,23 @@ def parse_block(reader: Reader) -> Iterator[Record]:
             yield _observe(reader.input, number, text, "pci_link", code, address, name, found)
 
 
-def _observe(source: str, number: int, text: str, kind: str, code: str, pci: str, name: str, more: dict[str, str]) -> Observation:
+def _observe(
+    source: str, number: int, text: str, kind: str, code: str, pci: str, name: str, more: dict[str, str]
+) -> Observation:
     attributes = {key: value for key, value in more.items() if value}
     if pci:
         attributes.update({"pci": pci, "pcie_device": pci})
     gpu = bool(re.search(r"NVIDIA", name) and re.search(r"3D|VGA|Display", more.get("class", "3D")))
     entity = (f"gpu:{pci}" if gpu else f"pcie_device:{pci}") if pci else ""
     attributes["vendor"] = (
-        "nvidia" if "NVIDIA" in name else "mellanox" if "Mellanox" in name or "ConnectX" in name else "other" if name else "unknown"
+        "nvidia"
+        if "NVIDIA" in name
+        else "mellanox"
+        if "Mellanox" in name or "ConnectX" in name
+        else "other"
+        if name
+        else "unknown"
     )
-    return Observation(SOURCE, kind, source, number, number, text.strip(), code=code, entity=entity, attributes=attributes)
+    return Observation(
+        SOURCE, kind, source, number, number, text.strip(), code=code, entity=entity, attributes=attributes
+    )

@@ -50,6 +50,7 @@ _CHANNEL = re.compile(
 )
 _PACKAGE = re.compile(r"^(?:(?P<host>[A-Za-z][\w.-]*): +)?(?:ii +)?libnccl2?[ -](?P<text> *(?P<code>\d+\.\d+\.\d+)\S*)")
 _VERSION = re.compile(r"NCCL version (?P<code>\d+\.\d+\.\d+)(?P<build>\S*)")
+_SOCKET = re.compile(r"NET/Socket|NET ?: Using")  # the second up to 2.4, one line for each interface
 _LOCAL = re.compile(r"^(?:127\.|169\.254\.|172\.(?:1[7-9]|2\d|3[01])\.0\.1$|192\.168\.\d+\.1$|::1|fe80:|0\.0\.0\.0)")
 
 
@@ -151,7 +152,7 @@ def _read_interfaces(line: Line, text: str, process: dict[str, str]) -> Iterator
     """Host names and addresses of Bootstrap and OOB, adapters and their numbers of NET/IB."""
     addresses = list(_ADDRESS.finditer(text))
     if addresses:
-        code = "socket" if "NET/Socket" in text else "bootstrap" if "Bootstrap" in text else "rdma"
+        code = "socket" if _SOCKET.search(text) else "bootstrap" if "Bootstrap" in text else "rdma"
         listed = {
             "interfaces": " ".join(one["interface"] for one in addresses),
             "addresses": " ".join(one["address"] for one in addresses),

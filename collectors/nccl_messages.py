@@ -19,12 +19,13 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     # --- events of the adapter (no device up to 2.19)
     (
         "async-event", "WARN",
-        (r"NET/\w+ ?: (?:(?P<nic>[\w.-]+?):(?P<port>\d+) )?(?:Got (?:non-fatal )?async (?:\w+ )?event ?: |async fatal event on \w+[^:]*: |"
+        (r"NET/\w+ ?: (?:(?P<nic>[\w.-]+?):(?P<port>\d+) )?(?:Got (?:non-fatal )?async (?:\w+ )?event ?: |async fatal event(?: on \w+[^:]*)?: |"
         r"Got async fatal event: )(?P<code>[^(]+)"),
     ),
     # --- TCP between peers
     ("connect", "", r"[Cc]onnect(?:ing)? to (?P<peer>\S+<\d+>) (?:failed ?: |returned )(?:\d+\()?(?P<code>[A-Z][A-Za-z ]+)"),
     ("connect", "", r"(?:Call to connect|connect) returned (?P<code>[A-Z][A-Za-z ]+?),"),
+    ("connect", "WARN", r"Call to connect (?:failed|timeout) ?: (?P<code>[A-Z][A-Za-z ]+)"),
     ("connect", "WARN", r"(?P<code>connecting to address +)with family (?P<family>\d+) is neither"),
     ("connect", "WARN", r"socketPollConnect.*(?P<code>no POLLOUT events)"),
     ("closed-by-peer", "", r"Connection closed by (?:remote peer (?P<peer>\S+)|localRank (?P<local_rank>\d+))"),
@@ -33,7 +34,7 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     ("network", "INFO", r"Using network (?P<code>\S.*)"),
     ("no-rdma-device", "", r"NET/IB ?: (?P<code>No device found)"),
     ("verbs-library", "", r"(?P<code>Failed to open libibverbs)\.so"),
-    ("no-interface", "WARN", r"(?P<code>[Nn]o (?:socket |usable (?:listening )?)?interface found|Could not find any .*interface)"),
+    ("no-interface", "WARN", r"(?P<code>[Nn]o (?:socket |usable (?:listening )?)?interface found|Could not find any .*interface|no device found (?:matching|after excluding))"),
     ("gpudirect", "INFO", r"GPU Direct RDMA (?P<code>Disabled|Enabled|\(\S+\) enabled) for (?:HCA|GPU) \d+ (?:'|/)(?P<nic>[A-Za-z]\w+)?"),
     # --- set-up that fails
     (
@@ -68,7 +69,7 @@ MESSAGES: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
 WAKERS = (
     r"nranks \d+ .*(?:START|COMPLETE)",
     r"Bootstrap ?: Using ",
-    r"NET/IB ?: Using ",
+    r"NET(?:/IB)? ?: Using ",
     r"NET/IB ?: No device found",
     r"NET/Socket ?: Using ",
     r"INFO Using network ",

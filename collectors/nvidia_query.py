@@ -36,7 +36,11 @@ _SECTIONS = (  # sections whose fields tell health; the rest is inventory
     "PCI/Replay", "Utilization", "GPU Recovery Action", "Performance State", "Persistence Mode", "Temperature", "Product Name",
     "Channel Repair", "GPU Fabric GUID", "Row Remapper",
 )  # fmt: skip
-_RENAMED = {"Clocks Throttle Reasons": "Clocks Event Reasons", "Ecc Mode": "ECC Mode", "GPU Power Readings": "GPU Power Readings"}
+_RENAMED = {
+    "Clocks Throttle Reasons": "Clocks Event Reasons",
+    "Ecc Mode": "ECC Mode",
+    "GPU Power Readings": "GPU Power Readings",
+}
 _TAG = re.compile(r"^\s*<(?P<tag>[a-z0-9_]+)>(?P<value>[^<]*)</(?P=tag)>\s*$")
 _OPEN = re.compile(r"^\s*<(?P<close>/?)(?P<tag>[a-z0-9_]+)(?: id=\"(?P<id>[^\"]+)\")?>\s*$")
 _XML = {  # XML tag -> (section, field); tags that occur in several sections stand with their parent
@@ -96,9 +100,13 @@ def parse_block(reader: Reader) -> Iterator[Record]:
             yield Observation(SOURCE, "field", reader.input, line, line, text, code=key, entity=gpu, attributes=found)
     reasons = {f"reason_{name}": values[path][0] for name, path in _REASONS if path in values}
     model = values.get("Product Name", values.get("product_name", ("", 0)))[0]
-    yield from make_groups(SOURCE, reader.input, values, "", gpu, pci, {**reasons, **({"model": model} if model else {})})
+    yield from make_groups(
+        SOURCE, reader.input, values, "", gpu, pci, {**reasons, **({"model": model} if model else {})}
+    )
     listed = {"pci": pci, "model": model}
-    yield Observation(SOURCE, "gpu_listed", reader.input, number, number, head.strip(), code=model, entity=gpu, attributes=listed)
+    yield Observation(
+        SOURCE, "gpu_listed", reader.input, number, number, head.strip(), code=model, entity=gpu, attributes=listed
+    )
 
 
 _REASONS = (

@@ -40,7 +40,9 @@ _BANNER = re.compile(
     r"\| NVIDIA-SMI (?P<tool>[\d.]+)\s+(?:Driver Version|KMD Version): (?P<driver>[\d.]+|N/A|ERR!)"
     r"(?:\s+CUDA (?:Version|UMD Version): (?P<cuda>[\d.]+|N/A|ERR!))?"
 )
-_HANDLE = re.compile(r"Unable to determine the device handle for (?:gpu|GPU) ?(?P<pci>[0-9A-Fa-f:.]{7,16}?): (?P<why>.+)$")
+_HANDLE = re.compile(
+    r"Unable to determine the device handle for (?:gpu|GPU) ?(?P<pci>[0-9A-Fa-f:.]{7,16}?): (?P<why>.+)$"
+)
 _NVML = re.compile(r"Failed to initialize NVML: (?P<why>.+?)\.?$")
 _CARD = re.compile(
     r"^\|\s+(?P<index>\d+|N/A)\s+(?P<name>\S.*?)\s+(?:On|Off|N/A|ERR!)?\s*\|\s+"
@@ -62,12 +64,21 @@ def parse_line(line: Line) -> Iterator[Record]:
     """Yield the `driver` versions of a table's banner, and `nvidia_smi` errors (code = handle or nvml)."""
     match = _BANNER.search(line.text)
     if match:
-        yield _observe(line.input, line.number, line.text, "driver", match["driver"], {n: v for n, v in match.groupdict().items() if v})
+        yield _observe(
+            line.input,
+            line.number,
+            line.text,
+            "driver",
+            match["driver"],
+            {n: v for n, v in match.groupdict().items() if v},
+        )
         return
     match = _HANDLE.search(line.text)
     if match:
         pci = normalise_pci(match["pci"]) or match["pci"]
-        yield _observe(line.input, line.number, line.text, "nvidia_smi", "handle", {"pci": pci, "why": match["why"]}, f"gpu:{pci}")
+        yield _observe(
+            line.input, line.number, line.text, "nvidia_smi", "handle", {"pci": pci, "why": match["why"]}, f"gpu:{pci}"
+        )
         return
     match = _NVML.search(line.text)
     if match:
@@ -88,7 +99,9 @@ def parse_block(reader: Reader) -> Iterator[Record]:
 def _observe(
     name: str, number: int, text: str, kind: str, code: str, attributes: dict[str, str], entity: str = "", last: int = 0
 ) -> Observation:
-    return Observation(SOURCE, kind, name, number, last or number, text, code=code, entity=entity, attributes=attributes)
+    return Observation(
+        SOURCE, kind, name, number, last or number, text, code=code, entity=entity, attributes=attributes
+    )
 
 
 def _read_table(reader: Reader) -> Iterator[Record]:
@@ -125,12 +138,22 @@ def _read_list(reader: Reader, number: int, head: str) -> Iterator[Record]:
         while following is not None and not _LISTED.match(following):
             link, counter = _LINK.match(following), _COUNTER.match(following)
             if link:
-                state = "inactive" if "inactive" in link["state"] else "active" if "GB/s" in link["state"] else "unknown"
+                state = (
+                    "inactive" if "inactive" in link["state"] else "active" if "GB/s" in link["state"] else "unknown"
+                )
                 found = {"gpu": match["index"], "link": link["link"], "speed": link["state"], "model": name}
                 yield _observe(reader.input, reader.number, following.strip(), "nvlink", state, found, gpu)
             elif counter:
                 found = {"gpu": match["index"], "link": counter["link"], "value": counter["count"]}
-                yield _observe(reader.input, reader.number, following.strip(), "nvlink_counter", counter["name"].lower(), found, gpu)
+                yield _observe(
+                    reader.input,
+                    reader.number,
+                    following.strip(),
+                    "nvlink_counter",
+                    counter["name"].lower(),
+                    found,
+                    gpu,
+                )
             elif _NO_LINKS.search(following):
                 found = {"gpu": match["index"], "model": name}
                 yield _observe(reader.input, reader.number, following.strip(), "nvlink", "all-inactive", found, gpu)
@@ -146,7 +169,9 @@ def _read_list(reader: Reader, number: int, head: str) -> Iterator[Record]:
 
 def _read_csv(reader: Reader, head: str) -> Iterator[Record]:
     names = [re.sub(r" \[.*", "", cell) for cell in _CELL.split(head.strip())]
-    if not {"index", "name", "gpu_name", "uuid", "gpu_uuid", "pci.bus_id", "gpu_bus_id", "serial", "timestamp"} & set(names):
+    if not {"index", "name", "gpu_name", "uuid", "gpu_uuid", "pci.bus_id", "gpu_bus_id", "serial", "timestamp"} & set(
+        names
+    ):
         return
     place = reader.place()
     for number, text in reader.lines():
@@ -162,4 +187,6 @@ def _read_csv(reader: Reader, head: str) -> Iterator[Record]:
         for other in (uuid if uuid.startswith("GPU-") else "", index if index.isdigit() else ""):
             if other and other != gpu:
                 yield Relation(f"gpu:{gpu}", f"gpu:{other}", "same", reader.input, number)
-        yield from make_states(SOURCE, reader.input, number, number, text.strip(), row, f"gpu:{gpu}" if gpu else "", pci or "")
+        yield from make_states(
+            SOURCE, reader.input, number, number, text.strip(), row, f"gpu:{gpu}" if gpu else "", pci or ""
+        )

@@ -52,7 +52,9 @@ _DETAILS = {  # what the text of some Xids tells beyond its number
     "function": re.compile(r"Expected function (\d+ \(\w+\)|\w+)"),
 }
 _GPU_AT = re.compile(r"NVRM: GPU at (?:PCI:)?(?P<pci>[0-9a-fA-F:.]+): (?P<uuid>GPU-[0-9a-f-]+)")
-_SXID = re.compile(r"(?P<switch>nvidia-nvswitch\d+): SXid \((?:PCI:)?(?P<pci>[0-9a-fA-F:.]+)\): (?P<code>\d{5}), (?P<text>.*)$")
+_SXID = re.compile(
+    r"(?P<switch>nvidia-nvswitch\d+): SXid \((?:PCI:)?(?P<pci>[0-9a-fA-F:.]+)\): (?P<code>\d{5}), (?P<text>.*)$"
+)
 _RM_INIT = re.compile(r"NVRM: (?:GPU (?P<pci>[0-9a-fA-F:.]+): )?RmInitAdapter failed! \((?P<status>[^)]*)\)")
 _RM_OLD = re.compile(
     r"NVRM: (?:GPU (?P<pci>[0-9a-fA-F:.]+): )?rm_init_adapter failed"
@@ -90,7 +92,9 @@ def parse_line(line: Line) -> Iterator[Record]:
             return
     match = _ROUTINE.search(text)
     if match:
-        yield _observe(line, "driver_probe", "not-called" if "not" in match["what"] else "failed", {"count": match["count"]})
+        yield _observe(
+            line, "driver_probe", "not-called" if "not" in match["what"] else "failed", {"count": match["count"]}
+        )
     elif "API mismatch" in text:
         yield from _make_mismatch(line, text.replace("#012", " "), line.number)
 
@@ -105,7 +109,12 @@ def parse_block(reader: Reader) -> Iterator[Record]:
     parts = [line.text]
     for _ in range(_MOST_LINES):
         following = reader.peek()
-        if following is None or "NVRM: " not in following or any(re.search(head, following) for head in HEADS) or "Xid" in following:
+        if (
+            following is None
+            or "NVRM: " not in following
+            or any(re.search(head, following) for head in HEADS)
+            or "Xid" in following
+        ):
             break
         parts.append(peel(reader.input, reader.number, following[:2000]).text)
         reader.next()
@@ -123,7 +132,14 @@ def parse_block(reader: Reader) -> Iterator[Record]:
         match = re.search(r"The NVIDIA GPU ([0-9a-fA-F:.]+)", whole)
         for words, kind in (("fallen off the bus", "gpu_fallen"), ("is not supported", "gpu_unsupported")):
             if match and words in whole:
-                yield _observe(line, kind, "not-responding" if kind == "gpu_fallen" else "unsupported", {"pci": match[1]}, whole, last)
+                yield _observe(
+                    line,
+                    kind,
+                    "not-responding" if kind == "gpu_fallen" else "unsupported",
+                    {"pci": match[1]},
+                    whole,
+                    last,
+                )
                 return
         reader.back(begin)
 
@@ -147,7 +163,9 @@ def _observe(
 
 def _make_xid(line: Line, match: re.Match[str]) -> Observation:
     attributes = {
-        name: value for name, value in match.groupdict().items() if value and name != "code" and "<unknown>" not in value
+        name: value
+        for name, value in match.groupdict().items()
+        if value and name != "code" and "<unknown>" not in value
     }
     for name, regex in _DETAILS.items():
         found = regex.search(match["text"])

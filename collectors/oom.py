@@ -34,7 +34,9 @@ _KILLED = re.compile(
 _SIZE = re.compile(r"\b(total-vm|anon-rss|file-rss|shmem-rss):(\d+)kB")
 _INVOKED = re.compile(r"(?P<process>\S.*?) invoked oom-killer: .*?order=(?P<order>-?\d+)")
 _TASK_IN = re.compile(r"Task in (?P<task_memcg>\S+) killed as a result of limit of (?P<memcg>\S+)")
-_USAGE = re.compile(r"^(?P<what>memory|memory\+swap|swap|kmem): usage (?P<usage>\d+)kB, limit (?P<limit>\d+)kB, failcnt (?P<failures>\d+)")
+_USAGE = re.compile(
+    r"^(?P<what>memory|memory\+swap|swap|kmem): usage (?P<usage>\d+)kB, limit (?P<limit>\d+)kB, failcnt (?P<failures>\d+)"
+)
 _POD = re.compile(r"pod([0-9a-f]{8}[_-][0-9a-f]{4}[_-][0-9a-f]{4}[_-][0-9a-f]{4}[_-][0-9a-f]{12})")
 
 
@@ -59,7 +61,11 @@ def parse_line(line: Line) -> Iterator[Record]:
     if match:
         fields = dict(_FIELD.findall(match["rest"]))
         limited = match["constraint"] == "CONSTRAINT_MEMCG"
-        attributes = {"constraint": match["constraint"], "process": fields.get("task", ""), "pid": fields.get("pid", "")}
+        attributes = {
+            "constraint": match["constraint"],
+            "process": fields.get("task", ""),
+            "pid": fields.get("pid", ""),
+        }
         if limited:
             attributes["memcg"] = fields.get("oom_memcg", "")
             attributes |= _name_pod(fields.get("oom_memcg", "") + fields.get("task_memcg", ""))

@@ -14,6 +14,7 @@ from functools import cache
 
 from collectors.clock import parse_iso, parse_klog, parse_syslog
 from collectors.identity import normalise_node
+from collectors.transport import unwrap
 
 
 @dataclass(slots=True)
@@ -197,6 +198,15 @@ def peel(input_name: str, number: int, raw: str) -> Line:
     if "\x1b" in text:
         text = _ANSI.sub("", text)
     line = Line(input_name, number, raw)
+    carried = unwrap(text) if text[:1] == "{" else None
+    if carried is not None:
+        text, line.time, line.host, line.program = (
+            carried.text,
+            carried.time,
+            normalise_node(carried.host),
+            carried.program,
+        )
+        line.source = "kernel" if carried.program == "kernel" else ""
     for _ in range(6):
         for find, handle in _prefixes_at(text[:1]):
             match = find(text)

@@ -21,7 +21,10 @@ from collectors.observation import Record, Relation, Sample
 
 SOURCE = "metrics"
 LAYERS = ("hardware", "application")
-SIGNATURES = (r"^# (?:HELP|TYPE) [A-Za-z_:]", r"^[A-Za-z_:][\w:]*\{[A-Za-z_]\w*=\"[^\n]*\} [-+0-9.eEnNaAiIfF]+(?: \d+)?\s*$")
+SIGNATURES = (
+    r"^# (?:HELP|TYPE) [A-Za-z_:]",
+    r"^[A-Za-z_:][\w:]*\{[A-Za-z_]\w*=\"[^\n]*\} [-+0-9.eEnNaAiIfF]+(?: \d+)?\s*$",
+)
 HEADS = (
     r"^# (?:HELP|TYPE) [A-Za-z_:][\w:]* ",
     r"^[A-Za-z_:][\w:]*\{[A-Za-z_]\w*=\"",
@@ -36,7 +39,17 @@ _LABEL = re.compile(r'([A-Za-z_]\w*)="((?:\\.|[^"\\])*)"')
 _ESCAPE = re.compile(r"\\(.)")
 _BLANKS = frozenset({2147483632, 2147483633, 2147483634, 2147483635, 2147483647, 4294967295})
 _BLANK_FROM = 9.2e18  # DCGM's 64-bit blanks begin at 9223372036854775792
-_HOST_LABELS = ("Hostname", "hostname", "exported_node", "node", "kubernetes_node", "node_name", "nodename", "host", "instance")
+_HOST_LABELS = (
+    "Hostname",
+    "hostname",
+    "exported_node",
+    "node",
+    "kubernetes_node",
+    "node_name",
+    "nodename",
+    "host",
+    "instance",
+)
 _NIC_METRICS = re.compile(r"^(?:node_infiniband|node_network|hca|rdma|mlx|infiniband|node_ethtool)_")
 _MOST = 200000
 
@@ -62,9 +75,15 @@ def _read_sample(name: str, line: int, match: re.Match[str], related: set[tuple[
     value = float(match["value"])
     if metric.endswith("_bucket") or not math.isfinite(value) or _is_blank(metric, value):
         return
-    labels = {key: _ESCAPE.sub(lambda one: "\n" if one[1] == "n" else one[1], text) for key, text in _LABEL.findall(match["labels"] or "")}
+    labels = {
+        key: _ESCAPE.sub(lambda one: "\n" if one[1] == "n" else one[1], text)
+        for key, text in _LABEL.findall(match["labels"] or "")
+    }
     node = _node_of(labels)
-    own = {key: labels.get(f"exported_{key}", labels.get(key, "")) for key in ("pod", "namespace", "container", "gpu", "UUID", "uuid")}
+    own = {
+        key: labels.get(f"exported_{key}", labels.get(key, ""))
+        for key in ("pod", "namespace", "container", "gpu", "UUID", "uuid")
+    }
     gpu, names = _gpu_of(metric, labels, own)
     if own["pod"]:
         labels["pod"] = own["pod"]

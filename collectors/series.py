@@ -3,10 +3,10 @@
 Formats: Grafana "Export CSV" (`"Time","series 1","series 2"`, ISO or epoch times), tables with a `time`, `timestamp`, `step` or
 `epoch` column in front, and tables of steps by rank. Samples::
 
-    "Time","worker-0 gpu 0","worker-0 gpu 1"
-    "2024-06-11 09:00:00",0,88
-    step,rank,gpu,forward_ms,backward_ms,allreduce_wait_ms,step_ms
-    400,2,2,212.4,402.8,3.1,628.0
+    "Time", "worker-0 gpu 0", "worker-0 gpu 1"
+    "2024-06-11 09:00:00", 0, 88
+    step, rank, gpu, forward_ms, backward_ms, allreduce_wait_ms, step_ms
+    400, 2, 2, 212.4, 402.8, 3.1, 628.0
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ HEADS = (r'^"?(?:[Tt]ime|[Tt]imestamp|[Dd]ate|step|iteration|iter|epoch)"?,"?[A-
 MOST_ROWS = 20000
 _HEAD = re.compile("|".join(HEADS))
 _TIMES = frozenset({"time", "timestamp", "date"})
-_LABELS = frozenset({"rank", "gpu", "node", "host", "hostname", "pod", "step", "epoch", "iteration", "iter", "local_rank", "device"})
+_LABELS = frozenset(
+    {"rank", "gpu", "node", "host", "hostname", "pod", "step", "epoch", "iteration", "iter", "local_rank", "device"}
+)
 _VALUE = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 
@@ -39,7 +41,9 @@ def parse_block(reader: Reader) -> Iterator[Record]:
         return
     headings = [cell.strip() for cell in _cells(reader.next() or "")]
     names = [re.sub(r"\W+", "_", cell).strip("_").lower() for cell in headings]
-    if len(names) < 2 or any("[" in cell for cell in headings):  # nvidia-smi's tables carry units and have their own reader
+    if len(names) < 2 or any(
+        "[" in cell for cell in headings
+    ):  # nvidia-smi's tables carry units and have their own reader
         return
     related: set[tuple[str, str]] = set()
     for _ in range(MOST_ROWS):
@@ -55,7 +59,9 @@ def parse_block(reader: Reader) -> Iterator[Record]:
         time = parse_iso(stamp) or parse_epoch(stamp)
         node = row.get("node") or row.get("hostname") or row.get("host") or reader.node
         entity = f"rank:{row['rank']}" if row.get("rank") else f"gpu:{row['gpu']}" if row.get("gpu") else ""
-        values = {name: value for name, value in row.items() if name not in _TIMES | _LABELS and _VALUE.fullmatch(value)}
+        values = {
+            name: value for name, value in row.items() if name not in _TIMES | _LABELS and _VALUE.fullmatch(value)
+        }
         if row.get("rank") and row.get("gpu") and (row["rank"], row["gpu"]) not in related:
             related.add((row["rank"], row["gpu"]))
             yield Relation(f"rank:{row['rank']}", f"gpu:{row['gpu']}", "on", reader.input, number, node)

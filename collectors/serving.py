@@ -44,7 +44,9 @@ _VLLM = re.compile(
 _SGLANG = re.compile(r"#running-req: (?P<running>\d+)")
 _SGLANG_QUEUE = re.compile(r"#queue-req: (\d+)")
 _SGLANG_USAGE = re.compile(r"(?:full )?token usage: ([\d.]+)")
-_SHARDS = re.compile(r"checkpoint shards: +(?P<percent>\d+)% Completed \| (?P<done>\d+)/(?P<total>\d+) \[(?P<elapsed>[\d:]+)<")
+_SHARDS = re.compile(
+    r"checkpoint shards: +(?P<percent>\d+)% Completed \| (?P<done>\d+)/(?P<total>\d+) \[(?P<elapsed>[\d:]+)<"
+)
 _SERVERS = r"Uvicorn running on https?://|Starting vLLM (?:API )?server(?: \d+)? on https?://|Started HTTPService at "
 _LISTEN = re.compile(rf"(?:{_SERVERS})[\w.:\[\]-]*?:(?P<port>\d+)\b")
 

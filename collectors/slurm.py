@@ -23,9 +23,11 @@ SOURCE = "slurm"
 LAYERS = ("scheduler",)
 SIGNATURES = (
     r"\bslurm(?:ctld|d|stepd|dbd)(?:\[\d+\])?: ",
-    (r"^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\] (?:error: |fatal: |debug\d?: |\[\d+\.\w+\] )?"
-    r"(?:sched|_slurm_rpc|_job_complete|slurmctld|slurmd|update_node|Node|Nodes|drain_nodes|validate_node|select/|launch task|"
-    r"Launching|Recovered|Setting node|_start_job|backfill|job_|cleanup|SchedulerParameters|Time limit|node )"),
+    (
+        r"^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\] (?:error: |fatal: |debug\d?: |\[\d+\.\w+\] )?"
+        r"(?:sched|_slurm_rpc|_job_complete|slurmctld|slurmd|update_node|Node|Nodes|drain_nodes|validate_node|select/|launch task|"
+        r"Launching|Recovered|Setting node|_start_job|backfill|job_|cleanup|SchedulerParameters|Time limit|node )"
+    ),
     r"^srun: (?:error|job|Job|launch)",
 )
 ANCHORS = (
@@ -43,7 +45,10 @@ _NODE_FORMS = tuple(
     (code, re.compile(pattern))
     for code, pattern in (
         ("invalid", r"Setting node (?P<nodes>\S+) state to INVAL with reason: ?(?P<reason>.*)"),
-        ("rebooted", r"Node (?P<nodes>\S+) unexpectedly rebooted boot_time=(?P<boot>\d+) last response=(?P<response>\d+)"),
+        (
+            "rebooted",
+            r"Node (?P<nodes>\S+) unexpectedly rebooted boot_time=(?P<boot>\d+) last response=(?P<response>\d+)",
+        ),
         ("down", r"Nodes (?P<nodes>\S+) not responding, setting DOWN"),
         ("not-responding", r"Nodes (?P<nodes>\S+) not responding"),
         ("drained", r"node (?P<nodes>\S+) state set to (?P<state>DRAIN|DOWN|FAIL)\w*(?: reason:? ?(?P<reason>.*))?"),
@@ -52,7 +57,10 @@ _NODE_FORMS = tuple(
 _JOB_FORMS = tuple(
     (code, re.compile(pattern))
     for code, pattern in (
-        ("cancelled", r"(?:JOB|STEP) (?P<job>\d+)\S* ON (?P<nodes>\S+) CANCELLED AT \S+ DUE TO (?P<reason>[A-Z ]+[A-Z])"),
+        (
+            "cancelled",
+            r"(?:JOB|STEP) (?P<job>\d+)\S* ON (?P<nodes>\S+) CANCELLED AT \S+ DUE TO (?P<reason>[A-Z ]+[A-Z])",
+        ),
         ("time-limit", r"Time limit exhausted for (?:JobI[dD]=)?(?P<job>\d+)"),
         ("oom-kill", r"(?P<count>\d+) oom[_-]kill event(?:\(s\))? in (?:StepId=|step |StepId )(?P<job>\d+)"),
         ("node-failed", r"Killing (?:JobI[dD]=)?(?P<job>\d+)\S* on failed node (?P<nodes>\S+)"),

@@ -46,6 +46,9 @@ HEADS = (
 )
 _PAIR = re.compile(r"(?:^|\s)([A-Z][\w:/]*)=(\S*)")
 _REASON = re.compile(r"^\s+Reason=(.*?)(?: \[\S+@\S+\])?$")
+_REASON_ROW = re.compile(
+    r"^(?P<reason>\S.*?) +(?P<user>\S+) +(?P<time>\d{4}-\d\d-\d\dT[\d:]+|Unknown|N/A|None) +(?P<nodes>\S+)\s*$"
+)
 _END = re.compile(r"^(?:REASON +USER|PARTITION +AVAIL|NodeName=|JobI[dD]=| *JOBID +|[$#] |\[?[\w.-]+[@:~][^#$]*[#$] )")
 _BAD_STATES = re.compile(r"down|drain|drng|fail|inval|boot|maint|unk|\*", re.I)
 
@@ -66,15 +69,13 @@ def parse_block(reader: Reader) -> Iterator[Observation]:
 
 
 def _reasons(reader: Reader) -> Iterator[Observation]:
-    head = reader.next() or ""
-    user, stamp = head.index("USER"), head.index("TIMESTAMP")
+    reader.next()
     for number, text in _table(reader):
-        fields = text[user:].split()
-        if len(fields) < 3 or len(text) <= stamp:
+        match = _REASON_ROW.match(text)
+        if not match:
             continue
-        attributes = {"reason": text[:user].strip(), "user": fields[0]}
-        time = parse_iso(fields[1])
-        yield from _nodes(reader.input, number, text, "reason", fields[2], attributes, time)
+        attributes = {"reason": match["reason"].strip(), "user": match["user"]}
+        yield from _nodes(reader.input, number, text, "reason", match["nodes"], attributes, parse_iso(match["time"]))
 
 
 def _partitions(reader: Reader) -> Iterator[Observation]:
@@ -83,7 +84,14 @@ def _partitions(reader: Reader) -> Iterator[Observation]:
         fields = text.split()
         if len(fields) != 6 or not _BAD_STATES.search(fields[4]):
             continue
-        yield from _nodes(reader.input, number, text, "state", fields[5], {"state": fields[4].lower(), "partition": fields[0].rstrip("*")})
+        yield from _nodes(
+            reader.input,
+            number,
+            text,
+            "state",
+            fields[5],
+            {"state": fields[4].lower(), "partition": fields[0].rstrip("*")},
+        )
 
 
 def _nodes(
@@ -152,7 +160,15 @@ def _jobs(reader: Reader) -> Iterator[Observation]:
         if reason:
             attributes["reason"] = reason["reason"]
         yield Observation(
-            SOURCE, "slurm-job", reader.input, number, number, text, code=state, entity=f"job:{job}", attributes=attributes
+            SOURCE,
+            "slurm-job",
+            reader.input,
+            number,
+            number,
+            text,
+            code=state,
+            entity=f"job:{job}",
+            attributes=attributes,
         )
 
 

@@ -22,7 +22,8 @@ from collectors.prefix import peel
 SOURCE = "stack"
 LAYERS = ("application", "node")
 SIGNATURES = (
-    r"^Thread \S+ \((?:idle|active|active\+gil)\)", r"^(?:Current t|T)hread 0x[0-9a-f]+ .*\(most recent call first\)",
+    r"^Thread \S+ \((?:idle|active|active\+gil)\)",
+    r"^(?:Current t|T)hread 0x[0-9a-f]+ .*\(most recent call first\)",
     r"^#\d+ +0x[0-9a-f]+ in ",
 )
 HEADS = (
@@ -35,15 +36,21 @@ MOST_FRAMES = 80
 _HEAD = re.compile("|".join(HEADS))
 _PROCESS = re.compile(r"^Process (?P<pid>\d+): (?P<command>.*)")
 _PY_SPY = re.compile(r"^Thread (?P<thread>\S+) \((?P<state>[\w+]+)\)(?:: \"(?P<name>.*)\")?")
-_FAULT = re.compile(r"^(?:Current thread|Thread) (?P<thread>0x[0-9a-f]+)(?: \[(?P<name>[^\]]*)\])? \(most recent call first\):")
+_FAULT = re.compile(
+    r"^(?:Current thread|Thread) (?P<thread>0x[0-9a-f]+)(?: \[(?P<name>[^\]]*)\])? \(most recent call first\):"
+)
 _GDB = re.compile(r"^Thread (?P<thread>\d+) \(.*LWP (?P<pid>\d+).*\):")
 _FRAMES = (
     re.compile(r"^\s+(?P<function>\S.*?) \((?P<file>[^()]*?)(?::\d+)?\)\s*$"),  # py-spy
     re.compile(r'^\s+File "(?P<file>[^"]*)", line \d+ in (?P<function>\S+)'),  # faulthandler
-    re.compile(r"^#\d+ +(?:0x[0-9a-f]+ in )?(?P<function>[\w:~<>.@*]+) ?\(.*?(?:(?: from | at )(?P<file>\S+))?$"),  # gdb
+    re.compile(
+        r"^#\d+ +(?:0x[0-9a-f]+ in )?(?P<function>[\w:~<>.@*]+) ?\(.*?(?:(?: from | at )(?P<file>\S+))?$"
+    ),  # gdb
 )
 _LOCALS = re.compile(r"^\s+(?:Arguments|Locals):|^\s{8,}\w+: ")
-_HUNG = re.compile(r"INFO: task (?P<process>.{1,60}):(?P<pid>\d+) blocked (?:in I/O wait )?for more than (?P<seconds>\d+) seconds")
+_HUNG = re.compile(
+    r"INFO: task (?P<process>.{1,60}):(?P<pid>\d+) blocked (?:in I/O wait )?for more than (?P<seconds>\d+) seconds"
+)
 _SYMBOL = re.compile(
     r"^(?:\[<[0-9a-f]+>\] ?)?(?P<unsure>\? )?(?P<function>[\w.]+)\+0x[0-9a-f]+/0x[0-9a-f]+(?: \[(?P<module>[\w-]+)(?: [0-9a-f]+)?\])?"
 )

@@ -1,8 +1,9 @@
 """Progress of training: step times, time spent waiting for data, loss, loss scale; and Megatron's straggler report.
 
 Programs: Megatron-LM and Megatron-DeepSpeed, Hugging Face Trainer, DeepSpeed timers, fairseq, MMEngine and MMCV, Detectron2, timm,
-the PyTorch ImageNet example and what was built on it, TorchVision's and DINO's MetricLogger, apex, MLPerf's MLLOG. Times are given
-in milliseconds, whatever the program prints. Samples::
+the PyTorch ImageNet example and what was built on it, TorchVision's and DINO's MetricLogger, apex, MLPerf's MLLOG, JSON lines
+(ms-swift, wandb's history, trainer_state.json); and of any other program the lines that print a loss or gradient norm that is no
+number (TorchTitan, MaxText, Lightning, NeMo, PaddleNLP, Keras). Times are given in milliseconds, whatever the program prints. Samples::
 
     iteration     3100/   50000 | elapsed time per iteration (ms): 5210.8 | lm loss: 2.204110E+00 | loss scale: 1.0 |
     {'loss': 3.0901, 'learning_rate': 4.99e-05, 'epoch': 0.0, 'data_time': 0.001, 'step_time': 0.094}
@@ -30,11 +31,15 @@ ANCHORS = (
     r"\bData:? +\(?\d+\.\d+s? ?\(",
     r"\bData:? +\d+\.\d+", r"\bdata: \d+\.\d+ ", r"OVERFLOW! Rank", r"Gradient overflow\. +Skipping step",
     r"gradient overflow detected, ignoring gradient",
+    r"\"(?:train[/_])?loss\": ?-?\d",
+    r"(?:^|[\w/ ])loss['\"]?(?: *[:=] *| +)['\"]?(?:nan|NaN|NAN)\b",
+    r"(?:^|[^\w/]|total_|train[_/]|lm |reduced_train_)loss['\"]?(?: *[:=] *| +)['\"]?[+-]?(?:inf|Inf|INF|Infinity)\b",
+    r"grad[_ ]norm['\"]?(?: *[:=] *| +)['\"]?[+-]?(?:nan|NaN|NAN|inf|Inf|INF|Infinity)\b",
     r"MnRtt/Rnk: ", r"\"train_step_time\": ", r"\"train_wall\": ", r"CurrSamplesPerSec=", r"train_step_timing in s=",
 )  # fmt: skip
 
 ROUTINE = tuple(regex for regex in ANCHORS if "verflow" not in regex.lower())  # a line for each step
-_NUMBER = r"(-?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|nan|inf|NaN|Infinity))"
+_NUMBER = r"([+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|(?:nan|NaN|NAN|inf|Inf|INF|Infinity)\b))"
 # (attribute, regex, factor to milliseconds or None); the first that is found for an attribute counts
 _FIELDS: tuple[tuple[str, re.Pattern[str], float | None], ...] = tuple(
     (name, re.compile(regex), factor)
@@ -54,11 +59,11 @@ _FIELDS: tuple[tuple[str, re.Pattern[str], float | None], ...] = tuple(
         ("data_ms", rf"\bdata_time: ?{_NUMBER}", 1000.0),
         ("data_ms", rf"\bData:? +{_NUMBER}s? +\( *{_NUMBER}\)", 1000.0),
         ("data_ms", rf"\bdata: {_NUMBER}", 1000.0),
-        ("loss", rf"\b(?:lm |total_|train_|reduced_train_)?[lL]oss'?\"?[:=]? *\"?{_NUMBER}", None),
+        ("loss", rf"(?:\b|_)[lL]oss['\"]?(?: *[:=] *| +|)['\"]?{_NUMBER}", None),
         ("loss_scale", rf"loss scale: {_NUMBER}", None),
         ("skipped", r"number of skipped iterations: +(\d+)", None),
         ("nan_iterations", r"number of nan iterations: +(\d+)", None),
-        ("grad_norm", rf"grad[_ ]norm'?: {_NUMBER}", None),
+        ("grad_norm", rf"grad[_ ]norm['\"]?(?: *[:=] *| +)['\"]?{_NUMBER}", None),
         ("throughput", rf"(?:throughput per GPU \(TFLOP/s/GPU\)|CurrSamplesPerSec)[:=] ?{_NUMBER}", None),
     )
 )
@@ -90,11 +95,15 @@ def parse_line(line: Line) -> Iterator[Record]:
         match = regex.search(text)
         if match:
             value = match[match.lastindex or 1]  # the running average where there is one
-            attributes[name] = plain(float(value) * factor) if factor is not None else value.lower()
+            attributes[name] = plain(float(value) * factor) if factor is not None else _plain_text(value)
     if set(attributes) - {"step"}:
         if line.rank:
             attributes["rank"] = line.rank
         yield _observe(line, "step", "", attributes, f"rank:{line.rank}" if line.rank else "")
+
+
+def _plain_text(value: str) -> str:
+    return value.lower().lstrip("+").replace("infinity", "inf")
 
 
 def _read_scale(line: Line, text: str) -> Iterator[Record]:

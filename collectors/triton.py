@@ -69,5 +69,12 @@ def _observe(input_name: str, name: str, version: str, parts: list[str], first: 
     if match and match["reason"]:
         attributes["reason"] = match["reason"]
     return Observation(
-        SOURCE, "model-status", input_name, first, last, text, code=match["status"] if match else "", attributes=attributes
+        SOURCE,
+        "model-status",
+        input_name,
+        first,
+        last,
+        text,
+        code=match["status"] if match else "",
+        attributes=attributes,
     )

@@ -90,7 +90,11 @@ def _plainness(name: str) -> tuple[int, bool, str]:
     tail = name.rpartition("/")[2].partition(":")[2] if "/" not in name else name.rpartition("/")[2]
     if name.startswith(("nic:", "link:")):
         numbered = tail.startswith("ib-") or (tail[:4].isalnum() and tail.count(":") >= 2)
-        return (2 if numbered else 0 if re.match(r"(?:mlx\d|bnxt_re|irdma|efa|hfi|rocep|ibp)", tail) else 1, False, name)
+        return (
+            2 if numbered else 0 if re.match(r"(?:mlx\d|bnxt_re|irdma|efa|hfi|rocep|ibp)", tail) else 1,
+            False,
+            name,
+        )
     return (0 if tail.count(":") >= 2 else 1 if tail.startswith("GPU-") else 2, "/" not in name, name)
 
 

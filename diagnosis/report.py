@@ -145,7 +145,9 @@ def _cause(rank: int, one: Hypothesis, symptoms: Sequence[Hypothesis], context: 
         verdict=one.verdict,
         because_of=one.because_of.id if one.because_of else None,
         action=rule.action,
-        score=[ScorePartOut(part=part.part, value=part.value, because=hide_secrets(part.because)) for part in one.parts],
+        score=[
+            ScorePartOut(part=part.part, value=part.value, because=hide_secrets(part.because)) for part in one.parts
+        ],
         evidence=_evidence(one) + _explained_lines(one, context),
         explains=[_explained(other, context) for other in one.explains],
         path=one.path,

@@ -100,7 +100,7 @@ class Code:
     @property
     def spellings(self) -> tuple[str, ...]:
         """Return the names and the message under which programs print it."""
-        return tuple(dict.fromkeys(part for part in (*self.name.split(" "), self.prints) if part))
+        return tuple(dict.fromkeys(part for part in (*self.name.split(" / "), self.prints) if part))
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +243,7 @@ def read_registers(text: str) -> tuple[int, ...]:
     """Return the registers at the end of an Xid's line.
 
     >>> read_registers("RLW_SRC_TRACK Nonfatal XC1 i0 Link 03 (0x040868e2 0x00000008 0x0)")
-    (67659234, 8, 0)
+    (67660002, 8, 0)
     """
     match = _REGISTERS.search(text)
     return tuple(int(number, 16) for number in re.findall(r"0x([0-9a-fA-F]+)", match[1])) if match else ()
@@ -330,7 +330,7 @@ def _check_action(where: str, row: Mapping[str, str]) -> Iterator[str]:
 
 
 def _check_words(where: str, en: str, zh: str, *, needed: bool = False) -> Iterator[str]:
-    if needed and not (en and zh) or bool(en) != bool(zh):
+    if (needed and not (en and zh)) or bool(en) != bool(zh):
         yield f"{where}: a sentence stands in English and in Chinese: `{en or zh}`"
     elif zh and not _CHINESE.search(zh):
         yield f"{where}: not Chinese: `{zh}`"
@@ -408,6 +408,6 @@ def _make_nvlink(row: Mapping[str, str], actions: Mapping[str, StatedAction]) ->
         {family: Bits.parse(row[f"promoted_{key}"]) for family, key in keys if row[f"promoted_{key}"]},
         tuple(int(one, 16) for one in row["error_status"].split()), actions[row["recovery_action"]],
         actions.get(row["promoted_action"]), actions[row["investigatory_action"]], row["severity"], row["hw_or_sw"],
-        Words(row["local_en"], row["local_zh"]), Words(row["remote_en"], row["remote_zh"]), Words(row["meaning_en"], row["meaning_zh"]), _action(row["action"]),
-        row["source"],
+        Words(row["local_en"], row["local_zh"]), Words(row["remote_en"], row["remote_zh"]),
+        Words(row["meaning_en"], row["meaning_zh"]), _action(row["action"]), row["source"],
     )  # fmt: skip

@@ -28,7 +28,11 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
             continue
         last = max(series[_THROTTLED], key=lambda one: (one.time or 0.0, one.input, one.line))
         pod = last.labels.get("pod", "")
-        attributes = {"share": f"{throttled / periods:.3f}", "periods": f"{periods:.0f}", "throttled": f"{throttled:.0f}"}
+        attributes = {
+            "share": f"{throttled / periods:.3f}",
+            "periods": f"{periods:.0f}",
+            "throttled": f"{throttled:.0f}",
+        }
         line = Observation(
             last.source, "sample", last.input, last.line, last.line, f"{last.metric} {last.value:g}", code=last.metric,
             time=last.time, node=last.node, entity=f"pod:{pod}" if pod else "", attributes=dict(last.labels),

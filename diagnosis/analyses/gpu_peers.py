@@ -38,10 +38,16 @@ def _is_busy(one: Observation) -> bool:
     use = _number(one, "utilization")
     if use is not None:
         return use >= _BUSY
-    return one.attributes.get("reason_idle", "Active") != "Active" and one.attributes.get("pstate", "P8") in ("P0", "P1", "P2")
+    return one.attributes.get("reason_idle", "Active") != "Active" and one.attributes.get("pstate", "P8") in (
+        "P0",
+        "P1",
+        "P2",
+    )
 
 
-def _compare(facts: Facts, kind: str, name: str, code: str, *, busy: bool, share: float) -> Iterator[tuple[Observation, list[Observation]]]:
+def _compare(
+    facts: Facts, kind: str, name: str, code: str, *, busy: bool, share: float
+) -> Iterator[tuple[Observation, list[Observation]]]:
     groups: dict[tuple[str, str, str], dict[str, Observation]] = defaultdict(dict)
     for one in facts.by_kind.get(kind, ()):
         if _number(one, name) is not None and (not busy or _is_busy(one)):
@@ -62,7 +68,10 @@ def _nvlinks(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
     for one in facts.by_kind.get("nvlink", ()):
         groups[(one.input, one.node, one.attributes.get("model", ""))][one.entity].append(one)
     for _, rows in sorted(groups.items()):
-        up = {gpu: len({one.attributes.get("link", "") for one in found if one.code == "active"}) for gpu, found in rows.items()}
+        up = {
+            gpu: len({one.attributes.get("link", "") for one in found if one.code == "active"})
+            for gpu, found in rows.items()
+        }
         most = max(up.values())
         for gpu, found in sorted(rows.items()):
             down = [one for one in found if one.code != "active"]

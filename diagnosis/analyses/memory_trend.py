@@ -32,13 +32,20 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
             continue
         series: dict[tuple[str, str, str], list[Sample]] = defaultdict(list)
         for sample in facts.by_metric[metric]:
-            names = tuple(f"{name}={value}" for name, value in sorted(sample.labels.items()) if name not in ("step", "epoch", "iteration"))
+            names = tuple(
+                f"{name}={value}"
+                for name, value in sorted(sample.labels.items())
+                if name not in ("step", "epoch", "iteration")
+            )
             series[sample.input, sample.node, "|".join((sample.entity, *names))].append(sample)
         for _, samples in sorted(series.items()):
             samples.sort(key=lambda one: (one.time if one.time is not None else 0.0, one.line))
             factor = _measure([one.value for one in samples], sign)
             if factor is not None:
-                yield _make(samples, "growing" if sign > 0 else "shrinking", factor), [_observe(samples[0]), _observe(samples[-1])]
+                yield (
+                    _make(samples, "growing" if sign > 0 else "shrinking", factor),
+                    [_observe(samples[0]), _observe(samples[-1])],
+                )
 
 
 def _measure(values: list[float], sign: int) -> float | None:

@@ -59,7 +59,12 @@ def _share(steps: list[Observation]) -> Iterator[tuple[Observation, list[Observa
     waiting = median(read_number(one, "data_ms") or 0.0 for _, one in steady)
     near = sorted(steady, key=lambda row: (abs(row[0] - middle), row[1].line))[:3]
     cited = sorted((one for _, one in near), key=lambda one: one.line)
-    yield _make(cited[0], "data-wait", {"share": f"{middle:.3f}", "data_ms": f"{waiting:.6g}", "lines": str(len(steady))}), cited
+    yield (
+        _make(
+            cited[0], "data-wait", {"share": f"{middle:.3f}", "data_ms": f"{waiting:.6g}", "lines": str(len(steady))}
+        ),
+        cited,
+    )
 
 
 def _slowdown(steps: list[Observation]) -> Iterator[tuple[Observation, list[Observation]]]:

@@ -17,7 +17,9 @@ _MOST = 200
 
 def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
     """Yield one observation for each refused port when servers listen on other ports only."""
-    listening = {one.attributes["port"]: one for one in facts.by_kind.get("serving-listen", ()) if one.attributes.get("port")}
+    listening = {
+        one.attributes["port"]: one for one in facts.by_kind.get("serving-listen", ()) if one.attributes.get("port")
+    }
     if not listening:
         return
     done: set[str] = set()

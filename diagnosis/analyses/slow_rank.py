@@ -15,7 +15,16 @@ from diagnosis.analyses.pace import read_number
 from diagnosis.facts import Facts
 
 _OWN = {
-    "compute": ("forward_ms", "compute_ms", "fwd_ms", "forward_time", "compute_time", "forward_s", "compute_s", "backward_ms"),
+    "compute": (
+        "forward_ms",
+        "compute_ms",
+        "fwd_ms",
+        "forward_time",
+        "compute_time",
+        "forward_s",
+        "compute_s",
+        "backward_ms",
+    ),
     "data": ("data_ms", "data_time", "dataloader_ms", "data_wait_ms", "data_s", "load_ms"),
 }
 _FACTOR = 1.25
@@ -47,7 +56,11 @@ def _compare(
             continue
         for rank, own in sorted(typical.items()):
             peers = median(value for other, value in typical.items() if other != rank)
-            if peers > 0 and own >= _FACTOR * peers and sum(value >= _FACTOR * peers for value in typical.values()) * 4 <= len(typical):
+            if (
+                peers > 0
+                and own >= _FACTOR * peers
+                and sum(value >= _FACTOR * peers for value in typical.values()) * 4 <= len(typical)
+            ):
                 rows = ranks[rank]
                 attributes = {"rank": rank, "factor": f"{own / peers:.3f}", "column": name}
                 if rows[0].attributes.get("gpu"):

@@ -69,7 +69,11 @@ def find_waiting(facts: Facts) -> list[Waiting]:
                 if one.entity and not one.entity.startswith("node:")
                 else ""
             )
-            if entity and any(_is_later(later, one) for later in settled.get(entity, ())):
+            if any(
+                _is_later(later, one)
+                for later in settled.get(entity or f"?{one.input}", ())
+                if entity or _is_near(later, one)
+            ):
                 continue
             key = (entity or f"{one.input}:{one.line}", clauses[0].code)
             known = found.get(key)
@@ -87,8 +91,8 @@ def _find_settled(facts: Facts) -> dict[str, list[Observation]]:
     """Return, by entity, the facts that say it was placed or admitted."""
     settled: dict[str, list[Observation]] = defaultdict(list)
     for one in facts.by_kind.get("event", ()):
-        if one.code in _SETTLING_EVENTS and one.entity:
-            settled[facts.resolver.resolve(one.entity, one.node)].append(one)
+        if one.code in _SETTLING_EVENTS:
+            settled[facts.resolver.resolve(one.entity, one.node) if one.entity else f"?{one.input}"].append(one)
     for one in facts.by_kind.get("condition", ()):
         if one.code in _SETTLING_CONDITIONS and one.attributes.get("status") == "True" and one.entity:
             settled[facts.resolver.resolve(one.entity, one.node)].append(one)
@@ -105,6 +109,11 @@ def _find_settled(facts: Facts) -> dict[str, list[Observation]]:
         if status and status != "Pending" and not (status == "Terminating" and not one.node):
             settled[entity].append(one)
     return settled
+
+
+def _is_near(one: Observation, other: Observation) -> bool:
+    """Tell whether two facts that name no object stand in one section: a cut description."""
+    return one.kind == other.kind and not other.entity and abs(one.line - other.line) <= 40
 
 
 def _is_later(later: Observation, earlier: Observation) -> bool:

@@ -13,7 +13,10 @@ from collections.abc import Iterator, Sequence
 from collectors.observation import Observation
 from diagnosis.facts import Facts
 
-_CODES = frozenset({"13", "31", "32", "43", "45", "69", "109"})
+_ENGINES = (  # copy, video, JPEG and optical-flow engines
+    39, 40, 41, 68, 70, 71, 72, 75, 76, 77, *range(82, 87), 88, 89, *range(96, 106), *range(126, 136), 139, 142,
+)  # fmt: skip
+_CODES = frozenset({"13", "31", "32", "43", "45", "69", "109", *map(str, _ENGINES)})
 _GAP = 60.0  # seconds between two bursts
 _MOST_CITED = 12
 
@@ -44,7 +47,9 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
     yield from _across_gpus(by_gpu)
 
 
-def _across_gpus(by_gpu: dict[tuple[str, str, str], list[Observation]]) -> Iterator[tuple[Observation, list[Observation]]]:
+def _across_gpus(
+    by_gpu: dict[tuple[str, str, str], list[Observation]],
+) -> Iterator[tuple[Observation, list[Observation]]]:
     rows: dict[tuple[str, str], dict[str, Observation]] = defaultdict(dict)
     for (node, gpu, code), found in sorted(by_gpu.items()):
         rows[(node, code)][gpu] = found[0]
@@ -53,7 +58,10 @@ def _across_gpus(by_gpu: dict[tuple[str, str, str], list[Observation]]) -> Itera
         known = [time for time in times if time is not None]
         if len(firsts) >= 2 and (len(known) < len(times) or max(known) - min(known) <= 2 * _GAP):
             cited = list(firsts.values())
-            yield _make("xid_spread", code, cited[0], node, {"gpus": str(len(firsts)), "places": "0"}, ""), cited[:_MOST_CITED]
+            yield (
+                _make("xid_spread", code, cited[0], node, {"gpus": str(len(firsts)), "places": "0"}, ""),
+                cited[:_MOST_CITED],
+            )
 
 
 def _place(one: Observation) -> str:
