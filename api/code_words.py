@@ -51,7 +51,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "recovery.none": ("do nothing any more: the GPU is well again", "无需再处理：GPU 已恢复"),
     "recovery.reset": ("reset the GPU", "复位该 GPU"),
     "recovery.reboot": ("reboot the node", "重启节点"),
-    "recovery.drain-p2p": ("end what uses this GPU from others (peer to peer); the rest may go on", "结束其他 GPU 对它的点对点访问，其余可继续"),
+    "recovery.drain-p2p": ("end what reaches this GPU from others (peer to peer)", "结束其他 GPU 对它的点对点访问"),
     "recovery.drain-reset": ("let the jobs on this GPU end, then reset it", "待该 GPU 上的任务结束后复位"),
     "recovery.imex": ("bring the IMEX domain back", "恢复 IMEX 域"),
     "no-decode": ("The registers {registers} fit no unit of the catalog.", "寄存器 {registers} 不符合目录中的任何单元。"),

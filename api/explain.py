@@ -19,7 +19,7 @@ from diagnosis.tables import TableError, load_tables
 def run(name: str, pasted: str, rules: Path | None, language: Language) -> None:
     """Print an explanation, also of a pasted line; exits with 2 for a name that nothing here knows."""
     try:
-        rulebook = load_rulebook(extra=rules)
+        rulebook = load_rulebook(extra=rules, cached=True)
     except RuleError as error:
         raise fail("the rules have problems:\n" + str(error)) from error
     lines = _explain_id(name, rulebook, language)

@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterator
 
 from collectors.block import Reader
+from collectors.dcgm_messages import find_codes
 from collectors.observation import Observation, Record
 from collectors.prefix import Line, peel
 
@@ -110,6 +111,7 @@ def _read_box(reader: Reader) -> Iterator[Record]:
         if not name:
             return
         plain = name.strip().lower().replace(" ", "_")
+        yield from find_codes(value, reader.input, first, last=last)
         match = _RESULT.match(value)
         if match:
             test = plain

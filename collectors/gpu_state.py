@@ -64,9 +64,9 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
     "gpu_power": {
         "draw": ("power.draw", "power.draw.instant", "power.draw.average", "GPU Power Readings/Power Draw", "Power Readings/Power Draw",
                  "GPU Power Readings/Average Power Draw", "GPU Power Readings/Instantaneous Power Draw"),
-        "limit": ("power.limit", "enforced.power.limit", "GPU Power Readings/Current Power Limit",
+        "limit": ("enforced.power.limit", "power.limit", "GPU Power Readings/Current Power Limit",
                   "Power Readings/Enforced Power Limit", "Power Readings/Power Limit"),
-        "requested": ("GPU Power Readings/Requested Power Limit", "Power Readings/Power Limit", "power.requested_limit"),
+        "requested": ("GPU Power Readings/Requested Power Limit", "Power Readings/Power Limit", "power.limit"),
         "default": ("power.default_limit", "GPU Power Readings/Default Power Limit", "Power Readings/Default Power Limit"),
         "min": ("power.min_limit", "GPU Power Readings/Min Power Limit", "Power Readings/Min Power Limit"),
         "max": ("power.max_limit", "GPU Power Readings/Max Power Limit", "Power Readings/Max Power Limit"),
@@ -100,14 +100,35 @@ def make_states(
 ) -> Iterator[Observation]:
     """Yield `field` and group observations from one CSV row (column name to cell)."""
     common = {"pci": pci} if pci else {}
+    reasons: dict[str, str] = {}
     for column, value in row.items():
+        if column in ("clocks_throttle_reasons.active", "clocks_event_reasons.active") and value[:2] in ("0x", "0X"):
+            for bit, key in REASON_BITS.items():
+                if key in _REASON_NAMES and _is_hex(value):
+                    reasons[_REASON_NAMES[key]] = "Active" if int(value, 16) & bit else "Not Active"
+        elif column in COLUMNS and COLUMNS[column][1] in _REASON_NAMES:
+            reasons[_REASON_NAMES[COLUMNS[column][1]]] = value
         if column in ("clocks_throttle_reasons.active", "clocks_event_reasons.active"):
             yield from _decode_reasons(source, name, line, text, value, entity, common)
         elif column in COLUMNS:
             section, key = COLUMNS[column]
             found = {**common, "section": section, "path": f"{section}/{key}".lstrip("/"), "value": value}
             yield Observation(source, "field", name, line, line_end, text, code=key, entity=entity, attributes=found)
-    yield from make_groups(source, name, {column: (value, line) for column, value in row.items()}, text, entity, pci)
+    yield from make_groups(source, name, {column: (value, line) for column, value in row.items()}, text, entity, pci, reasons)
+
+
+_REASON_NAMES = {
+    "Idle": "reason_idle", "SW Power Cap": "reason_power_cap", "Applications Clocks Setting": "reason_application",
+    "HW Slowdown": "reason_hw",
+}  # fmt: skip
+
+
+def _is_hex(text: str) -> bool:
+    try:
+        int(text, 16)
+    except ValueError:
+        return False
+    return True
 
 
 def _decode_reasons(

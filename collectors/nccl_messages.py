@@ -26,9 +26,11 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     ("connect", "", r"[Cc]onnect(?:ing)? to (?P<peer>\S+<\d+>) (?:failed ?: |returned )(?:\d+\()?(?P<code>[A-Z][A-Za-z ]+)"),
     ("connect", "", r"(?:Call to connect|connect) returned (?P<code>[A-Z][A-Za-z ]+?),"),
     ("connect", "WARN", r"Call to connect (?:failed|timeout) ?: (?P<code>[A-Z][A-Za-z ]+)"),
+    ("connect", "WARN", r"ocketPollConnect to (?P<peer>\S+<\d+>) failed with error (?P<code>[A-Z][A-Za-z ]+)"),
+    ("connect", "WARN", r"socket(?:Poll|Start)Connect: (?P<code>exceeded (?:retries|timeouts))"),
     ("connect", "WARN", r"(?P<code>connecting to address +)with family (?P<family>\d+) is neither"),
     ("connect", "WARN", r"socketPollConnect.*(?P<code>no POLLOUT events)"),
-    ("closed-by-peer", "", r"Connection closed by (?:remote peer (?P<peer>\S+)|localRank (?P<local_rank>\d+))"),
+    ("closed-by-peer", "", r"Connection closed by (?:remote peer(?: (?P<peer>\S+))?|localRank (?P<local_rank>\d+))"),
     # --- what the process was told, and what it found
     ("env", "INFO", r"^(?P<code>NCCL_[A-Z0-9_]+) set (?:by environment )?to ?(?P<value>.*?)\.?$"),
     ("network", "INFO", r"Using network (?P<code>\S.*)"),

@@ -27,7 +27,10 @@ SIGNATURES = (
     r"^=+NVSMI LOG=+", r"^GPU [0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]\s*$", r"^\s*</?nvidia_smi_log>",
     r"^    (?:Product Name|Clocks (?:Event|Throttle) Reasons|ECC Errors|Remapped Rows|FB Memory Usage) *(?::|$)",
 )  # fmt: skip
-HEADS = (r"^GPU [0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]\s*$", r"^\s*<gpu id=\"")
+HEADS = (
+    r"^GPU [0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]\s*$", r"^\s*<gpu id=\"",
+    r"^    (?:Fabric|Remapped Rows|Retired Pages|ECC Errors|Clocks (?:Event|Throttle) Reasons|(?:GPU )?Power Readings|MIG Mode)\s*$",
+)  # fmt: skip
 
 _GPU = re.compile(r"^GPU ([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7])\s*$")
 _FIELD = re.compile(r"^(?P<indent> {4,})(?P<key>\S.*?)\s*(?:(?<= ): (?P<value>.*))?$")
@@ -82,20 +85,23 @@ _XML = {  # XML tag -> (section, field); tags that occur in several sections sta
 
 def parse_block(reader: Reader) -> Iterator[Record]:
     """Read one GPU's section and yield its `field`s, groups of comparable fields and its names."""
-    number, head = reader.number, reader.next() or ""
+    number, begin, head = reader.number, reader.place(), reader.next() or ""
     match = _GPU.match(head)
-    pci = normalise_pci(match[1] if match else head.partition('"')[2].partition('"')[0])
-    if pci is None:
+    xml = "<gpu id=" in head
+    pci = normalise_pci(match[1] if match else head.partition('"')[2].partition('"')[0]) or ""
+    if not pci and (match or xml):
         return
-    gpu = f"gpu:{pci}"
+    if not pci:  # a section that was cut out (`grep -A4 Fabric`): it does not say of which GPU
+        reader.back(begin)
+    gpu = f"gpu:{pci}" if pci else ""
     values: dict[str, tuple[str, int]] = {}
-    for path, value, line in _read_text(reader) if match else _read_xml(reader):
+    for path, value, line in _read_xml(reader) if xml else _read_text(reader):
         values.setdefault(path, (value, line))
         section, _, key = path.rpartition("/")
-        if key in ("GPU UUID", "uuid"):
+        if key in ("GPU UUID", "uuid") and gpu:
             yield Relation(gpu, f"gpu:{value}", "same", reader.input, line)
         elif path.startswith(_SECTIONS) and value not in ("N/A", "[N/A]"):
-            found = {"pci": pci, "section": section, "path": path, "value": value}
+            found = {**({"pci": pci} if pci else {}), "section": section, "path": path, "value": value}
             text = f"{key} : {value}"
             yield Observation(SOURCE, "field", reader.input, line, line, text, code=key, entity=gpu, attributes=found)
     reasons = {f"reason_{name}": values[path][0] for name, path in _REASONS if path in values}

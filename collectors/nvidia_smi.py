@@ -26,7 +26,7 @@ SOURCE = "nvidia-smi"
 LAYERS = ("hardware", "node")
 SIGNATURES = (r"\| NVIDIA-SMI \d", r"^GPU \d+: .*\(UUID: GPU-", r"^\s+Link \d+: (?:[\d.]+ GB/s|<inactive>)")
 ANCHORS = (
-    r"\| NVIDIA-SMI \d", r"Unable to determine the device handle for ", r"Failed to initialize NVML: ",
+    r"\| NVIDIA-SMI \d", r"Unable to (?:determine the device handle|retrieve GPU (?:name|UUID)) for ", r"Failed to initialize NVML: ",
 )  # fmt: skip
 _COLUMN = (
     r"(?:timestamp|index|count|name|gpu_name|uuid|gpu_uuid|serial|pstate|driver_version|persistence_mode|"
@@ -41,7 +41,8 @@ _BANNER = re.compile(
     r"(?:\s+CUDA (?:Version|UMD Version): (?P<cuda>[\d.]+|N/A|ERR!))?"
 )
 _HANDLE = re.compile(
-    r"Unable to determine the device handle for (?:gpu|GPU) ?(?P<pci>[0-9A-Fa-f:.]{7,16}?): (?P<why>.+)$"
+    r"Unable to (?:determine the device handle|retrieve GPU (?:name|UUID)) for (?:gpu|GPU|index) ?"
+    r"(?:(?P<index>\d{1,3}): )?(?:(?P<pci>[0-9A-Fa-f:.]{7,16}?): )?(?P<why>[A-Z].+)$"
 )
 _NVML = re.compile(r"Failed to initialize NVML: (?P<why>.+?)\.?$")
 _CARD = re.compile(
@@ -75,9 +76,16 @@ def parse_line(line: Line) -> Iterator[Record]:
         return
     match = _HANDLE.search(line.text)
     if match:
-        pci = normalise_pci(match["pci"]) or match["pci"]
+        found = {"why": match["why"]}
+        if match["pci"]:
+            found["pci"] = normalise_pci(match["pci"]) or match["pci"]
+        gpu = found.get("pci") or match["index"] or ""
+        if match["index"]:
+            found["gpu"] = gpu
+            if gpu != match["index"]:
+                yield Relation(f"gpu:{gpu}", f"gpu:{match['index']}", "same", line.input, line.number, line.host)
         yield _observe(
-            line.input, line.number, line.text, "nvidia_smi", "handle", {"pci": pci, "why": match["why"]}, f"gpu:{pci}"
+            line.input, line.number, line.text, "nvidia_smi", "handle", found, f"gpu:{gpu}" if gpu else ""
         )
         return
     match = _NVML.search(line.text)

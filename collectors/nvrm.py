@@ -28,7 +28,8 @@ LAYERS = ("node", "hardware")
 SIGNATURES = (r"NVRM: ", r"nvidia-nvswitch\d+: ")
 ANCHORS = (
     r"NVRM: Xid \(", r"NVRM: GPU at (?:PCI:)?[0-9a-f]{4}:", r": SXid \(", r"RmInitAdapter failed", r"rm_init_adapter failed",
-    r"NVRM: GPU [0-9a-fA-F:.]+: GPU has fallen off the bus", r"nvidia(?: [0-9a-f:.]+)?: probe (?:of|with driver)",
+    r"NVRM: GPU [0-9a-fA-F:.]+: GPU has fallen off the bus", r"NVRM: GPU at [0-9a-fA-F:.]+ has fallen off the bus",
+    r"nvidia(?: [0-9a-f:.]+)?: probe (?:of|with driver)",
     r"NVRM: The NVIDIA probe routine", r"NVRM: API mismatch:.*#012",
 )  # fmt: skip
 HEADS = (
@@ -60,7 +61,7 @@ _RM_OLD = re.compile(
     r"NVRM: (?:GPU (?P<pci>[0-9a-fA-F:.]+): )?rm_init_adapter failed"
     r"(?:, device minor number (?P<minor>\d+)|(?:\(\d+\))? for device bearing minor number (?P<minor2>\d+))?"
 )
-_FALLEN = re.compile(r"NVRM: GPU (?P<pci>[0-9a-fA-F:.]+): GPU has fallen off the bus")
+_FALLEN = re.compile(r"NVRM: GPU (?:at )?(?P<pci>[0-9a-fA-F:.]+?):?(?: GPU)? has fallen off the bus")
 _PROBE = re.compile(
     r"nvidia(?:: probe of (?P<pci>[0-9a-f:.]+)| (?P<pci2>[0-9a-f:.]+): probe with driver nvidia) failed with error "
     r"(?P<status>-?\d+)"

@@ -13,18 +13,20 @@ To add a source: one module, one sample log under `fixtures/logs/<source>/`, one
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from types import ModuleType
+from typing import Any
 
 from collectors import (
     container_runtime,
     cuda_oom,
     dcgm,
+    dcgm_messages,
     etcd,
+    file_servers,
     host_limits,
     host_load,
     host_processes,
@@ -61,6 +63,7 @@ from collectors import (
     training_phases,
     triton,
     weights,
+    xid_relays,
 )
 from collectors.block import Reader
 from collectors.observation import Record
@@ -69,6 +72,7 @@ from collectors.scan import Pattern
 
 COLLECTORS: tuple[ModuleType, ...] = (
     kernel,
+    file_servers,
     shell,
     oom,
     host_limits,
@@ -91,6 +95,7 @@ COLLECTORS: tuple[ModuleType, ...] = (
     nvidia_query,
     prometheus,
     dcgm,
+    dcgm_messages,
     ipmi,
     lspci,
     nccl,
@@ -107,6 +112,7 @@ COLLECTORS: tuple[ModuleType, ...] = (
     kube_scheduler,
     cuda_oom,
     weights,
+    xid_relays,
     scheduling_messages,
 )
 
@@ -146,16 +152,14 @@ class Registry:
     def recognise(self, lines: Iterable[str]) -> Counter[str]:
         """Count, over sample lines of an input, how many bear each source's signature."""
         votes: Counter[str] = Counter()
-        signatures = [(module.SOURCE, _signature(module)) for module in self.collectors]
+        signatures, owners = _signatures(self.collectors)
         for raw in lines:
             line = peel("", 0, raw[:2000])
-            for source, signature in signatures:
-                if signature is not None and (signature.search(raw) or signature.search(line.text)):
-                    votes[source] += 1
-                    break
-            else:
-                if line.source:
-                    votes[line.source] += 1
+            found = [*(signatures.Match(raw) or ()), *(signatures.Match(line.text) or ())]
+            if found:
+                votes[self.collectors[min(owners[one] for one in found)].SOURCE] += 1
+            elif line.source:
+                votes[line.source] += 1
         return votes
 
     def layers_of(self, source: str) -> tuple[str, ...]:
@@ -166,9 +170,20 @@ class Registry:
 
 
 @cache
-def _signature(module: ModuleType) -> re.Pattern[str] | None:
-    signatures = getattr(module, "SIGNATURES", ())
-    return re.compile("|".join(f"(?:{one})" for one in signatures)) if signatures else None
+def _signatures(collectors: tuple[ModuleType, ...]) -> tuple[Any, list[int]]:
+    """Return one RE2 set of all signatures, and for each of them its collector's place."""
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    signatures = re2.Set.SearchSet(options)
+    owners = []
+    for place, module in enumerate(collectors):
+        for regex in getattr(module, "SIGNATURES", ()):
+            signatures.Add(regex)
+            owners.append(place)
+    signatures.Compile()
+    return signatures, owners
 
 
 def parse_line(module: ModuleType, line: Line) -> Iterator[Record]:

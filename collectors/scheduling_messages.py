@@ -222,7 +222,7 @@ def _clause(reason: str, count: int, total: int, origin: str) -> Clause:
         if not match:
             continue
         if code == "insufficient":
-            resource = match["resource"].strip()
+            resource = match["resource"].strip(" .")
             details["resource"] = {
                 "Too many pods": "pods",
                 "GPUs": "nvidia.com/gpu",

@@ -1,7 +1,7 @@
 """Where threads stand: stacks of py-spy, faulthandler and gdb, and the kernel's own for tasks that hang.
 
 Formats: py-spy dump (0.3, 0.4), CPython faulthandler, gdb `thread apply all bt`, Linux kernel/hung_task.c (3.x to 6.x, with and
-without the `state:D` header). One observation for each thread; `frames` lists the functions, innermost first. Samples::
+without the `state:D` header) and the tasks that SysRq-w lists as blocked (5.10 and later). One observation for each thread; `frames` lists the functions, innermost first. Samples::
 
     Thread 12044 (idle): "MainThread"
         wait (threading.py:359)
@@ -30,6 +30,7 @@ HEADS = (
     r"^(?:Process \d+: \S|Thread \S+ \((?:idle|active|active\+gil)\))",
     r"^(?:Current thread|Thread) 0x[0-9a-f]+ .*\(most recent call first\):",
     r"^Thread \d+ \(.*LWP \d+.*\):", r"INFO: task .{1,60}:\d+ blocked (?:in I/O wait )?for more than \d+ seconds",
+    r"^(?:\[ *\d+\.\d+\] |.{0,80}kernel: (?:\[ *\d+\.\d+\] )?)?task:\S.{0,60} state:D\b.* pid: ?\d+",
 )  # fmt: skip
 MOST_FRAMES = 80
 
@@ -51,6 +52,7 @@ _LOCALS = re.compile(r"^\s+(?:Arguments|Locals):|^\s{8,}\w+: ")
 _HUNG = re.compile(
     r"INFO: task (?P<process>.{1,60}):(?P<pid>\d+) blocked (?:in I/O wait )?for more than (?P<seconds>\d+) seconds"
 )
+_BLOCKED = re.compile(r"task:(?P<process>\S.{0,60}?) +state:D\b.* pid: ?(?P<pid>\d+)")
 _SYMBOL = re.compile(
     r"^(?:\[<[0-9a-f]+>\] ?)?(?P<unsure>\? )?(?P<function>[\w.]+)\+0x[0-9a-f]+/0x[0-9a-f]+(?: \[(?P<module>[\w-]+)(?: [0-9a-f]+)?\])?"
 )
@@ -65,7 +67,7 @@ def parse_block(reader: Reader) -> Iterator[Record]:
     if not _HEAD.search(reader.peek() or ""):
         return
     head = reader.peek() or ""
-    if _HUNG.search(head):
+    if _HUNG.search(head) or _BLOCKED.search(head):
         yield from _read_hung_task(reader)
         return
     process = _PROCESS.match(head)
@@ -111,15 +113,16 @@ def _read_thread(reader: Reader, match: re.Match[str], pid: str) -> Iterator[Rec
 
 def _read_hung_task(reader: Reader) -> Iterator[Record]:
     head = peel(reader.input, reader.number, reader.next() or "")
-    found = _HUNG.search(head.text)
+    found = _HUNG.search(head.text) or _BLOCKED.search(head.text)
     if found is None:
         return
+    listed = found.re is _BLOCKED
     frames: list[str] = []
     modules: dict[str, None] = {}
     for _ in range(MOST_FRAMES):
         raw = reader.peek()
         line = peel(reader.input, reader.number, raw) if raw is not None else None
-        if line is None or _HUNG.search(line.text):
+        if line is None or _HUNG.search(line.text) or (listed and _BLOCKED.search(line.text)):
             break
         symbol = _SYMBOL.match(line.text)
         if symbol and not symbol["unsure"]:
@@ -129,7 +132,9 @@ def _read_hung_task(reader: Reader) -> Iterator[Record]:
         elif symbol is None and not _BETWEEN.match(line.text):
             break
         reader.next()
-    attributes = {"process": found["process"], "pid": found["pid"], "seconds": found["seconds"]}
+    attributes = {"process": found["process"], "pid": found["pid"]}
+    if not listed:  # SysRq-w shows who sleeps now, not for how long
+        attributes["seconds"] = found["seconds"]
     if frames:
         attributes |= {"top": frames[0], "frames": " < ".join(frames), "modules": " ".join(modules)}
     if head.uptime is not None:

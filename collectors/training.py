@@ -34,6 +34,7 @@ ANCHORS = (
     r"(?:^|[\] :])[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt)(?::|$)",
     r"waiting for clients\. \d+/\d+ clients joined",
     r"client socket has (?:timed out|failed)",
+    r"connect\(\) timed out\. Original timeout was|in store based barrier on rank|RuntimeError: Socket Timeout|wait timeout after \d+ms, keys: ",
     r"(?:error: \S+: tasks? .*|srun: error.*)(?:Exited with exit code|Killed|Aborted|Segmentation fault|Bus error)",
 )
 HEADS = (r"Root Cause \(first observed failure\):",)
@@ -61,6 +62,11 @@ _JOINED = re.compile(
 _CLIENT = re.compile(
     r"client socket has (?P<code>timed out|failed)\b(?: to connect to any (?:network )?address of |.*? connect to )"
     r"[(\[](?P<peer>[\w.:-]+?)(?:\]:|, )(?P<port>\d+)"
+)
+_STORE = re.compile(  # torch 1.5 to 1.10 | 1.8 to 2.0 | up to 1.12 | 2.3 on
+    r"(?P<timed_out>connect\(\) timed out\. Original timeout was (?P<milliseconds>\d+) ms)|"
+    r"in store based barrier on rank: (?P<rank>\d+).*?world_size=(?P<expected>\d+), worker_count=(?P<joined>\d+)|"
+    r"(?P<waited>RuntimeError: Socket Timeout|wait timeout after \d+ms, keys: (?P<key>\S+))"
 )
 _TASK = re.compile(
     r"error: (?P<host>[\w.-]+): tasks? (?P<tasks>[\d,-]+): "
@@ -95,6 +101,11 @@ def parse_line(line: Line) -> Iterator[Record]:
     ):  # one address of several refused is no failure
         attributes = {"peer": client["peer"], "peer_host": normalise_node(client["peer"]), "port": client["port"]}
         yield _observe(line, "rendezvous", client["code"].replace(" ", "-"), attributes)
+    store = _STORE.search(line.text)
+    if store:
+        code = "timed-out" if store["timed_out"] else "store-timeout" if store["waited"] else "clients-missing"
+        attributes = {name: store[name] or "" for name in ("milliseconds", "expected", "joined", "key")}
+        yield _observe(line, "rendezvous", code, attributes, store["rank"] or "")
     exception = _EXCEPTION.search(line.text)
     if exception:
         whole = exception["code"]

@@ -372,6 +372,9 @@ def _is_near(when: When, one: Match, other: Match) -> bool:
 def _is_before(one: Observation, other: Observation, within: float | None) -> bool:
     if one.time is not None and other.time is not None and (one.time != other.time or one.input != other.input):
         return 0 <= other.time - one.time <= (within if within is not None else 1e12)
+    ages = one.attributes.get("age", ""), other.attributes.get("age", "")
+    if one.kind == other.kind == "event" and one.input == other.input and all(ages) and ages[0] != ages[1]:
+        return 0 <= float(ages[0]) - float(ages[1]) <= (within if within is not None else 1e12)
     return one.input == other.input and one.line < other.line
 
 

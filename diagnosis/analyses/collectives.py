@@ -2,8 +2,9 @@
 
 Reads PyTorch's `progress` and `watchdog-timeout` facts. Yields `collective` facts: code `not-entered` on a rank that never began
 the operation in which others timed out, `behind` on one that completed fewer, `all-entered` for a group where every rank that
-reports waits in the same operation, `differs` where ranks wait in unlike operations of one number; `absent` on a rank that
-printed nothing while nearly all others report. Ranks that print timeouts are those who waited.
+reports waits in the same operation, `differs` where ranks wait in unlike operations of one number, `apart` where they wait in
+operations of one kind whose numbers differ by more than one; `absent` on a rank that printed nothing while nearly all others
+report. Ranks that print timeouts are those who waited.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from collectors.observation import Observation
 from diagnosis.facts import Facts
 
 _MOST_CITED = 8
+_TOGETHER = frozenset({"ALLREDUCE", "ALLGATHER", "_ALLGATHER_BASE", "REDUCE_SCATTER", "_REDUCE_SCATTER_BASE", "ALLTOALL", "ALLTOALL_BASE"})
+_FARTHEST = 64  # operations; numbers farther apart rather belong to other process groups
 
 
 def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
@@ -26,6 +29,7 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
     for _, found in sorted(groups.items()):
         yield from _compare(found, timeouts)
     yield from _differ(timeouts)
+    yield from _apart(timeouts)
     yield from _absent(timeouts, facts)
 
 
@@ -87,6 +91,31 @@ def _differ(timeouts: Sequence[Observation]) -> Iterator[tuple[Observation, list
             first = next(iter(shapes.values()))
             attributes = {"sequence": sequence, "operations": operations, "kinds": str(len(set(operations.split())))}
             yield _make("differs", first, attributes, whole=True), list(shapes.values())[:_MOST_CITED]
+
+
+def _apart(timeouts: Sequence[Observation]) -> Iterator[tuple[Observation, list[Observation]]]:
+    """No rank ends such an operation before all have joined it, so ranks of one group wait in the same or in neighbouring ones.
+
+    Up to torch 2.1 nothing names the group: the numbers are compared only while each rank reports one time-out.
+    """
+    by_operation: dict[tuple[str, str], dict[str, Observation]] = defaultdict(dict)
+    for one in timeouts:
+        rank, place = one.attributes.get("rank", ""), one.attributes.get("group_rank", "")
+        if not rank or place not in ("", rank):
+            return
+        key = (one.code, one.attributes.get("timeout_ms", ""))
+        known = by_operation[key].setdefault(rank, one)
+        if known.attributes.get("sequence") != one.attributes.get("sequence"):
+            return
+    for (operation, _), ranks in sorted(by_operation.items()):
+        numbers = {rank: number for rank, one in ranks.items() if (number := _number(one, "sequence")) is not None}
+        if operation not in _TOGETHER or len(numbers) < 2:
+            continue
+        apart = max(numbers.values()) - min(numbers.values())
+        if 2 <= apart <= _FARTHEST:
+            ordered = [ranks[rank] for rank in sorted(numbers, key=lambda rank: (-numbers[rank], rank))]
+            attributes = {"operation": operation, "apart": str(apart)}
+            yield _make("apart", ordered[0], attributes, whole=True), [*ordered[: _MOST_CITED - 1], ordered[-1]]
 
 
 def _absent(timeouts: Sequence[Observation], facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
