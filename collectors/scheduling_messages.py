@@ -1,4 +1,4 @@
-"""Why something is not scheduled, in the words of the schedulers: kube-scheduler, Volcano, Kueue, YuniKorn, KAI, HAMi, autoscaler.
+"""Why something is not scheduled, in the words of the schedulers: kube-scheduler, Volcano, Kueue, YuniKorn, KAI, HAMi, autoscalers.
 
 Sources: kube-scheduler 1.5 to 1.36 (`framework/types.go` FitError and the plugins' reasons), cluster-autoscaler, Volcano
 `pkg/scheduler/api`, Kueue `flavorassigner` and `tas_flavor_snapshot`, KAI `podgroup_info`, HAMi `pkg/scheduler`. Samples::
@@ -24,6 +24,7 @@ ANCHORS = (
     r"nodes are (?:un)?available: ",
     r"nodes are available that match all of the following predicates",
     r"trigger scale-up",
+    r"incompatible with (?:nodepool|provisioner)\b|instance types exceed limits for (?:nodepool|provisioner)",
     r"tasks in gang unschedulable",
     r"pod group is not ready",
     r"queue resource quota insufficient",
@@ -76,6 +77,19 @@ _REASONS = tuple(
             ),
         ),
         ("unregistered", r"unregister"),
+    )
+)
+_KARPENTER = re.compile(
+    r"incompatible with (?:nodepool|provisioner)\b|instance types exceed limits for (?:nodepool|provisioner)"
+)
+_KARPENTER_REASONS = tuple(
+    (code, re.compile(pattern))
+    for code, pattern in (
+        ("pool-limit", r"exceed limits for (?:nodepool|provisioner)"),
+        ("taint", r"did not tolerate (?:taint )?\(?(?:taint=)?(?P<taint>[\w./-]+)(?:=(?P<value>[\w.-]*))?"),
+        ("spread", r"unsatisfiable topology constraint"),
+        ("selector", r"incompatible requirements"),
+        ("instance-type", r"no instance type"),
     )
 )
 _GANG = re.compile(r"(?P<schedulable>\d+)/(?P<tasks>\d+) tasks in gang unschedulable: ?(?P<rest>.*)", re.S)
@@ -146,6 +160,8 @@ def read_reasons(message: str) -> list[Clause]:
     flavors = _FLAVORS.search(message)
     if flavors:
         return list(_read_flavors(flavors["rest"]))
+    if _KARPENTER.search(message):
+        return list(_read_karpenter(message))
     gang = _GANG.search(message)
     if gang:
         found.append(_read_gang(gang))
@@ -235,6 +251,17 @@ def _clause(reason: str, count: int, total: int, origin: str) -> Clause:
                 details.update({"taint": taint["key"].strip(), "value": (taint["value"] or "").strip()})
         return Clause(code, reason, count, total, details)
     return Clause("other", reason, count, total, details)
+
+
+def _read_karpenter(message: str) -> Iterator[Clause]:
+    """Karpenter: one clause for each node pool, with the first reason that it gives."""
+    for part in message.split("; ")[:60]:
+        for code, pattern in _KARPENTER_REASONS:
+            match = pattern.search(part)
+            if match:
+                details = {name: value for name, value in match.groupdict().items() if value}
+                yield Clause(code, part.strip()[:400], details={"scheduler": "karpenter", **details})
+                break
 
 
 def _read_gang(match: re.Match[str]) -> Clause:

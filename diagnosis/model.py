@@ -6,6 +6,7 @@ is a cause on an entity with its score parts; the report is the ranked answer.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -101,6 +102,12 @@ class Hypothesis:
             )
             self._observations[supporting] = sorted(found, key=lambda one: (one.input, one.line, one.kind, one.code))
         return self._observations[supporting]
+
+    def add_findings(self, findings: Iterable[Finding]) -> None:
+        """Take over the findings of the same cause on another thing."""
+        self.findings.extend(findings)
+        self._observations.clear()
+        self._times = None
 
     def times(self) -> tuple[float | None, float | None]:
         """Return when its evidence was first and last seen; None where no line tells."""

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 
 import networkx as nx
 
+from collectors.observation import HOST_KINDS
+from diagnosis.entities import kind_of
 from diagnosis.graph import find_path, rests_on
 from diagnosis.model import LAYERS, STRENGTHS, Hypothesis, ScorePart
 from diagnosis.rulebook import Rulebook
@@ -74,7 +76,7 @@ def rank(
         )
         _score_reach(one, symptoms, language)
     prior = priors or {}
-    ordered = sorted(causes, key=lambda one: _order(one, prior))
+    ordered = _join_siblings(sorted(causes, key=lambda one: _order(one, prior)))
     for one in ordered:
         one.path = _path(one, symptoms, graph, rulebook)
     return ordered
@@ -235,6 +237,34 @@ def _order(one: Hypothesis, priors: Mapping[str, float]) -> tuple[object, ...]:
         first if first is not None else math.inf,
         one.key,
     )
+
+
+def _join_siblings(ordered: Sequence[Hypothesis]) -> list[Hypothesis]:
+    """Tell one cause on several GPUs, NICs or disks of one host once: the best stands, with the others' names and lines.
+
+    Blamed ones join blamed ones only, so that a hint on one thing never rides on the proof on another.
+    """
+    kept: list[Hypothesis] = []
+    firsts: dict[tuple[object, ...], Hypothesis] = {}
+    stands_in: dict[int, Hypothesis] = {}
+    for one in ordered:
+        if one.because_of is not None:
+            one.because_of = stands_in.get(id(one.because_of), one.because_of)
+        kind, root = kind_of(one.entity), one.because_of
+        place = (one.id, kind, one.node, root.key if root else None, one.probability >= CONCERN)
+        first = firsts.setdefault(place, one)
+        if first is one or kind not in HOST_KINDS:
+            kept.append(one)
+            continue
+        stands_in[id(one)] = first
+        first.others = tuple(dict.fromkeys((*first.others, one.entity, *one.others)))
+        first.add_findings(one.findings)
+        first.explains.extend(one.explains)
+    for one in kept:
+        one.explains = list(
+            {id(other): other for each in one.explains if (other := stands_in.get(id(each), each)) is not one}.values()
+        )
+    return kept
 
 
 def _path(one: Hypothesis, symptoms: Sequence[Hypothesis], graph: nx.DiGraph, rulebook: Rulebook) -> list[str]:
