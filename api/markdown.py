@@ -51,6 +51,12 @@ def _lines(report: Report) -> Iterator[str]:
         for check in report.next_checks:
             yield f"- {_code(check.run)} ({word('on', language)} {_plain(check.on)}): {check.because}"
         yield ""
+    yield f"## {word('inputs', language)}"
+    yield ""
+    for given in report.inputs:
+        notes = f": {_plain('; '.join(given.notes))}" if given.notes else ""
+        yield f"- {_plain(given.input)} ({given.kind}, {word('lines', language, count=given.lines)}){notes}"
+    yield ""
     if report.unexplained:
         yield f"## {word('unexplained', language)}"
         yield ""

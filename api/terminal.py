@@ -48,6 +48,8 @@ def print_report(report: Report, console: Console) -> None:
             line = Text.assemble("  $ ", (_clean(check.run), "cyan"), f"   ({word('on', language)} {_clean(check.on)})")
             console.print(line)
             console.print(Padding(Text(check.because, style="dim"), (0, 0, 0, 4)))
+    console.print()
+    console.print(_inputs(report))
     if report.unexplained:
         console.print()
         console.print(Text(word("unexplained", language), style="bold"))
@@ -137,6 +139,19 @@ def _walk(report: Report) -> RenderableType:
             Text("; ".join(layer.findings), style="dim"),
         )
     return Group(Text(word("walk", report.language), style="bold"), table)
+
+
+def _inputs(report: Report) -> RenderableType:
+    """List what was handed over, with what was cut, guessed or left out."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(overflow="fold")
+    table.add_column(overflow="fold")
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(overflow="fold")
+    for part in report.inputs:
+        kind, lines = Text(part.kind, style="dim"), Text(word("lines", report.language, count=part.lines), style="dim")
+        table.add_row(Text(f"  {_clean(part.input)}"), kind, lines, Text(_clean("; ".join(part.notes)), style="yellow"))
+    return Group(Text(word("inputs", report.language), style="bold"), table)
 
 
 def _clean(text: str) -> str:

@@ -37,6 +37,9 @@ ANCHORS = (
     r"connect\(\) timed out\. Original timeout was|in store based barrier on rank|RuntimeError: Socket Timeout|wait timeout after \d+ms, keys: ",
     r"(?:error: \S+: tasks? .*|srun: error.*)(?:Exited with exit code|Killed|Aborted|Segmentation fault|Bus error)",
 )
+ANCHORS += (
+    r"exits with return code = -?\d", r"terminated with signal SIG", r"exited on signal \d+ \(", r"died with <Signals\.SIG",
+)  # fmt: skip
 HEADS = (r"Root Cause \(first observed failure\):",)
 
 _EMBEDDED = re.compile(r"(?:\[rank ?\d+\]:)?\[[EWI]\d{3,4} \d\d:\d\d:\d\d")
@@ -63,6 +66,12 @@ _CLIENT = re.compile(
     r"client socket has (?P<code>timed out|failed)\b(?: to connect to any (?:network )?address of |.*? connect to )"
     r"[(\[](?P<peer>[\w.:-]+?)(?:\]:|, )(?P<port>\d+)"
 )
+_LAUNCHED = re.compile(  # DeepSpeed | torch.multiprocessing.spawn | Open MPI | accelerate and other users of subprocess
+    r"exits with return code = (?P<code>-?\d+)|process (?P<local_rank>\d+) terminated with signal (?P<spawn>SIG[A-Z]+)|"
+    r"process rank (?P<rank>\d+) with PID \d+ on node (?P<host>[\w.-]+) exited on signal (?P<number>\d+) \(|"
+    r"died with <Signals\.(?P<signal>SIG[A-Z]+)"
+)
+_NUMBERS = {"SIGHUP": 1, "SIGINT": 2, "SIGILL": 4, "SIGABRT": 6, "SIGBUS": 7, "SIGFPE": 8, "SIGKILL": 9, "SIGSEGV": 11, "SIGTERM": 15}
 _STORE = re.compile(  # torch 1.5 to 1.10 | 1.8 to 2.0 | up to 1.12 | 2.3 on
     r"(?P<timed_out>connect\(\) timed out\. Original timeout was (?P<milliseconds>\d+) ms)|"
     r"in store based barrier on rank: (?P<rank>\d+).*?world_size=(?P<expected>\d+), worker_count=(?P<joined>\d+)|"
@@ -86,6 +95,13 @@ def parse_line(line: Line) -> Iterator[Record]:
     exit_ = _EXIT.search(line.text)
     if exit_:
         yield _observe(line, "exit", exit_["code"], {"local_rank": exit_["local_rank"], "pid": exit_["pid"]})
+        return
+    launched = _LAUNCHED.search(line.text)
+    if launched:
+        number = launched["number"] or str(_NUMBERS.get(launched["spawn"] or launched["signal"] or "", ""))
+        line.host = line.host or (normalise_node(launched["host"]) if launched["host"] else "")
+        code = launched["code"] or (f"-{number}" if number else "")
+        yield _observe(line, "exit", code, {"local_rank": launched["local_rank"] or ""}, launched["rank"] or "")
         return
     task = _TASK.search(line.text)
     if task:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import inspect
 import json
-import pkgutil
 import re
 from collections import Counter, defaultdict
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from api.codes import find_readers
 from collectors.registry import COLLECTORS
-from diagnosis import analyses
 from diagnosis.model import Report
 from diagnosis.rulebook import CauseRule, Rulebook, When, find_rules_folder, load_rulebook
 from diagnosis.tables import KINDS, Code, Tables, load_tables
@@ -229,16 +226,9 @@ def _source_of(leaf: When) -> str:
 
 @cache
 def _home_of(kind: str) -> str:
-    """Return the source whose collectors yield a kind of fact, `derived` for an analysis's, the kind where several do."""
-    if any(f'"{kind}"' in inspect.getsource(module) for module in _analyses()):
-        return "derived"
+    """Return the source whose collectors yield a kind of fact, `derived` when none does, the kind where several may."""
     found = {module.SOURCE for module in COLLECTORS if f'"{kind}"' in inspect.getsource(module)}
-    return found.pop() if len(found) == 1 else kind
-
-
-@cache
-def _analyses() -> tuple[Any, ...]:
-    return tuple(import_module(f"{analyses.__name__}.{one.name}") for one in pkgutil.iter_modules(analyses.__path__))
+    return found.pop() if len(found) == 1 else kind if found else "derived"
 
 
 def put_between(text: str, mark: str, content: str) -> str:

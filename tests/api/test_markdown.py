@@ -91,6 +91,10 @@ a.log:7: (-) a line
 
 - `grep 'a line'` (on gpu:node-a/0): it tells
 
+## Inputs
+
+- a.log (kernel, 9 lines)
+
 ## Error lines that no rule knows
 
 - 3 × `a line` (a.log:7)
@@ -131,7 +135,7 @@ def _assert_tame(shown: str) -> None:
     assert all(fence not in line for line in lines[opening + 1 : closing])
     outside = [line for number, line in enumerate(lines) if not opening <= number <= closing]
     assert [line for line in outside if line.startswith("#")] == [
-        line for line in outside if re.match(r"# DIAGNOSED: |## (Title \d|Other causes|Symptoms|Layers|Run next|Error lines)|### Evidence$", line)
+        line for line in outside if re.match(r"# DIAGNOSED: |## (Title \d|Other causes|Symptoms|Layers|Run next|Inputs|Error lines)|### Evidence$", line)
     ]  # fmt: skip
     assert not any(c < " " and c != "\t" for line in lines for c in line)
     for line in outside:
