@@ -18,7 +18,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "secondary": ("Secondary: never the first cause.", "次生：从不是首因。"),
     "now": ("Now", "立即"),
     "then": ("If it comes back", "若再次出现"),
-    "because": ("harsher than its catalog, since", "重于目录，理由"),
+    "because": ("More than its source states, since", "重于来源所述，依据"),
     "stated": (" ({text})", "（{text}）"),
     "colon": (": ", "："),
     "xid154": ("Xid 154 repeats the action", "Xid 154 会重复该动作"),

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 from api.cli import fail
-from diagnosis.rulebook import Rulebook, RuleError, load_rulebook
+from diagnosis.rulebook import Rulebook, RuleError, find_rules_folder, load_rulebook
+from diagnosis.tables import TableError, load_tables
 
 
 def _load(folder: Path | None) -> Rulebook:
@@ -19,6 +20,10 @@ def _load(folder: Path | None) -> Rulebook:
 def check(folder: Path | None) -> None:
     """Print what was checked; exits with 2 and file:line of each problem."""
     rulebook = _load(folder)
+    try:
+        load_tables(find_rules_folder(), rulebook.vocabulary.causes)
+    except TableError as error:
+        raise fail(f"{len(error.problems)} problem(s) in the tables:\n" + str(error)) from error
     evidence = sum(len(rule.evidence) for rule in rulebook.rules())
     print(
         f"{len(rulebook.causes)} causes and {len(rulebook.symptoms)} symptoms with {evidence} pieces of evidence "

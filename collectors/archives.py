@@ -207,17 +207,29 @@ def _safe(path: str) -> str:
     return "".join(c if c.isprintable() else "\ufffd" for c in path)[:400].lstrip("./") or "member"
 
 
-def walk_folder(folder: Path, opened: Opened, limits: Limits | None = None) -> Iterator[tuple[str, BinaryIO]]:
-    """Yield (name, stream) of each regular file below a folder, in the order of their names; links are refused."""
+def list_files(folder: Path, opened: Opened, limits: Limits | None = None) -> Iterator[Path]:
+    """Yield each regular file below a folder, in the order of their names; links are refused, and files beyond the limit."""
     limits = limits or Limits()
+    found = 0
     for path in sorted(folder.rglob("*")):
         if path.is_symlink():
             opened.refused.append((str(path), "a link, not a file"))
         elif path.is_file():
-            try:
-                stream = path.open("rb")
-            except OSError as error:
-                opened.refused.append((str(path), f"can't be read: {error.strerror}"))
-                continue
-            with stream:
-                yield from expand(str(path), stream, opened, limits)
+            if found >= limits.members:
+                opened.refused.append((str(folder), f"more than {limits.members} files; the rest is not read"))
+                return
+            found += 1
+            yield path
+
+
+def walk_folder(folder: Path, opened: Opened, limits: Limits | None = None) -> Iterator[tuple[str, BinaryIO]]:
+    """Yield (name, stream) of each text in the files below a folder, in the order of their names."""
+    limits = limits or Limits()
+    for path in list_files(folder, opened, limits):
+        try:
+            stream = path.open("rb")
+        except OSError as error:
+            opened.refused.append((str(path), f"can't be read: {error.strerror}"))
+            continue
+        with stream:
+            yield from expand(str(path), stream, opened, limits)

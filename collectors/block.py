@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 
+class RefusedError(Exception):
+    """A document that is read as a whole is not what it looked like, or more than is taken; the message says why."""
+
+
 class Reader:
     """Walks forward line by line from where a block's head was met; never cuts more lines than are asked for.
 

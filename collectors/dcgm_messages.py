@@ -60,7 +60,7 @@ _SENTENCES = {
 }  # fmt: skip
 _MESSAGES = tuple((f"DCGM_FR_{code}", re.compile(regex.replace(" ", r"\s*"))) for code, regex in _SENTENCES.items())
 ANCHORS = tuple(_SENTENCES.values())
-_GPU = re.compile(r"\bGPU\s?(\d{1,3})\b(?!-)")
+_GPU = re.compile(r"GPU\s?(\d{1,3})(?![\d-])")
 
 
 def parse_line(line: Line) -> Iterator[Record]:

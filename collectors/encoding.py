@@ -19,6 +19,17 @@ class Utf8Stream:
         if self.encoding == "utf-8":
             self._head = self._head.removeprefix(codecs.BOM_UTF8)
 
+    @property
+    def head(self) -> bytes:
+        """The first bytes as they are, as long as none were read."""
+        return self._head
+
+    def look_at(self, size: int) -> bytes:
+        """Return up to `size` bytes as they are; they are still read afterwards."""
+        if len(self._head) < size:
+            self._head += self._stream.read(size - len(self._head))
+        return self._head[:size]
+
     def read(self, size: int) -> bytes:
         """Return about `size` bytes, none at the end."""
         while True:

@@ -25,11 +25,12 @@ ANCHORS = (
     r"ceph: .*mds\d+ (?:hung|came back)", r"CIFS: VFS: .* has not responded in \d+ seconds",
 )  # fmt: skip
 
+_TARGET = r"(?P<target>(?P<filesystem>[\w-]+?)-(?:OST|MDT)[0-9a-f]{4})-(?:osc|mdc)-\S+: Connection"
 _FORMS = (
     ("nfs", "silent", re.compile(r"nfs: server (?P<filesystem>[\w.:%-]+) not responding, (?:still trying|timed out)")),
     ("nfs", "back", re.compile(r"nfs: server (?P<filesystem>[\w.:%-]+) OK\b")),
-    ("lustre", "silent", re.compile(r"(?P<target>(?P<filesystem>[\w-]+?)-(?:OST|MDT)[0-9a-f]{4})-(?:osc|mdc)-\S+: Connection to \S+ \(at \S+\) was lost")),
-    ("lustre", "back", re.compile(r"(?P<target>(?P<filesystem>[\w-]+?)-(?:OST|MDT)[0-9a-f]{4})-(?:osc|mdc)-\S+: Connection restored to ")),
+    ("lustre", "silent", re.compile(_TARGET + r" to \S+ \(at \S+\) was lost")),
+    ("lustre", "back", re.compile(_TARGET + r" restored to ")),
     ("ceph", "silent", re.compile(r"ceph: .*?(?P<target>mds\d+) hung")),
     ("ceph", "back", re.compile(r"ceph: .*?(?P<target>mds\d+) came back")),
     ("smb", "silent", re.compile(r"CIFS: VFS: (?:\\+)?(?P<filesystem>[\w.-]+) has not responded in \d+ seconds")),

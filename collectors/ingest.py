@@ -93,10 +93,21 @@ def read_inputs(inputs: Iterable[Input], scanner: Scanner, registry: Registry, *
 
     `inputs` may be a generator: each is read to its end before the next is taken.
     """
-    intakes = [_Reading(one, scanner, registry).run() for one in inputs]
+    intakes = list(read_each(inputs, scanner, registry))
+    settle(intakes, now=now)
+    return intakes
+
+
+def read_each(inputs: Iterable[Input], scanner: Scanner, registry: Registry) -> Iterator[Intake]:
+    """Yield what each input says by itself; `settle` all of them together afterwards."""
+    for one in inputs:
+        yield _Reading(one, scanner, registry).run()
+
+
+def settle(intakes: Sequence[Intake], *, now: float) -> None:
+    """Give hosts and years to records of inputs that leave them to the others."""
     _settle_hosts(intakes)
     _settle_years(intakes, now)
-    return intakes
 
 
 class _Reading:
@@ -500,4 +511,14 @@ def count_records(intakes: Iterable[Intake]) -> int:
     return sum(len(one.records) for one in intakes)
 
 
-__all__ = ["UNEXPLAINED", "Input", "Intake", "count_records", "name_entity", "read_inputs", "text_input"]
+__all__ = [
+    "UNEXPLAINED",
+    "Input",
+    "Intake",
+    "count_records",
+    "name_entity",
+    "read_each",
+    "read_inputs",
+    "settle",
+    "text_input",
+]

@@ -385,7 +385,7 @@ def _condition_table(input_name: str, entry: Field, about: Described) -> Iterato
         if not row.get("status"):
             continue
         message = row.get("message", "")
-        kind = "node-condition" if about.kind == "Node" else "condition"
+        kind = "node-condition" if about.kind == "Node" or "lastheartbeattime" in columns.names else "condition"
         yield from fact(
             input_name,
             number,

@@ -21,6 +21,7 @@ from types import ModuleType
 from typing import Any
 
 from collectors import (
+    client_tables,
     container_runtime,
     cuda_oom,
     dcgm,
@@ -43,6 +44,7 @@ from collectors import (
     kube_tables,
     kubelet,
     lspci,
+    memory_lines,
     mlx5,
     nccl,
     nvidia_query,
@@ -73,6 +75,8 @@ from collectors.scan import Pattern
 COLLECTORS: tuple[ModuleType, ...] = (
     kernel,
     file_servers,
+    client_tables,
+    memory_lines,
     shell,
     oom,
     host_limits,

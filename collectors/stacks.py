@@ -1,7 +1,8 @@
 """Where threads stand: stacks of py-spy, faulthandler and gdb, and the kernel's own for tasks that hang.
 
 Formats: py-spy dump (0.3, 0.4), CPython faulthandler, gdb `thread apply all bt`, Linux kernel/hung_task.c (3.x to 6.x, with and
-without the `state:D` header) and the tasks that SysRq-w lists as blocked (5.10 and later). One observation for each thread; `frames` lists the functions, innermost first. Samples::
+without the `state:D` header) and the tasks that SysRq-w lists as blocked (5.10 and later). One observation for each thread;
+`frames` lists the functions, innermost first. Samples::
 
     Thread 12044 (idle): "MainThread"
         wait (threading.py:359)

@@ -3,7 +3,7 @@
 Programs: Megatron-LM and Megatron-DeepSpeed, Hugging Face Trainer, DeepSpeed timers, fairseq, MMEngine and MMCV, Detectron2, timm,
 the PyTorch ImageNet example and what was built on it, TorchVision's and DINO's MetricLogger, apex, MLPerf's MLLOG, JSON lines
 (ms-swift, wandb's history, trainer_state.json); and of any other program the lines that print a loss or gradient norm that is no
-number (TorchTitan, MaxText, Lightning, NeMo, PaddleNLP, Keras). Times are given in milliseconds, whatever the program prints. Samples::
+number (TorchTitan, MaxText, Lightning, NeMo, PaddlePaddle, Keras). Times are given in milliseconds, whatever the program prints. Samples::
 
     iteration     3100/   50000 | elapsed time per iteration (ms): 5210.8 | lm loss: 2.204110E+00 | loss scale: 1.0 |
     {'loss': 3.0901, 'learning_rate': 4.99e-05, 'epoch': 0.0, 'data_time': 0.001, 'step_time': 0.094}
@@ -29,11 +29,10 @@ SIGNATURES = (
 ANCHORS = (
     r"elapsed time per iteration \(ms\):", r"^(?:.*\])?\{'(?:train_)?loss': ", r"'step_time': ", r"\bdata_time: ?\d",
     r"\bData:? +\(?\d+\.\d+s? ?\(",
-    r"\bData:? +\d+\.\d+", r"\bdata: \d+\.\d+ ", r"OVERFLOW! Rank", r"Gradient overflow\. +Skipping step",
+    r"\bData:? +\d+\.\d+", r"avg_reader_cost: \d", r"\bdata: \d+\.\d+ ", r"OVERFLOW! Rank", r"Gradient overflow\. +Skipping step",
     r"gradient overflow detected, ignoring gradient",
     r"\"(?:train[/_])?loss\": ?-?\d",
-    r"(?:^|[\w/ ])loss['\"]?(?: *[:=] *| +)['\"]?(?:nan|NaN|NAN)\b",
-    r"(?:^|[^\w/]|total_|train[_/]|lm |reduced_train_)loss['\"]?(?: *[:=] *| +)['\"]?[+-]?(?:inf|Inf|INF|Infinity)\b",
+    r"(?:^|[^\w/]|total_|train[_/]|lm |reduced_train_)[lL]oss['\"]?(?: *[:=] *| +)['\"]?[+-]?(?:nan|NaN|NAN|inf|Inf|INF|Infinity)\b",
     r"grad[_ ]norm['\"]?(?: *[:=] *| +)['\"]?[+-]?(?:nan|NaN|NAN|inf|Inf|INF|Infinity)\b",
     r"MnRtt/Rnk: ", r"\"train_step_time\": ", r"\"train_wall\": ", r"CurrSamplesPerSec=", r"train_step_timing in s=",
 )  # fmt: skip
@@ -55,11 +54,13 @@ _FIELDS: tuple[tuple[str, re.Pattern[str], float | None], ...] = tuple(
         ("step_ms", rf"\bTime:? +{_NUMBER}s?(?:, +[\d.]+/s)? +\( *{_NUMBER}", 1000.0),
         ("step_ms", rf"\bBatch:? +{_NUMBER}s? +\( *{_NUMBER}\)", 1000.0),
         ("step_ms", rf"(?:^|[^_\w])time: {_NUMBER}", 1000.0),
+        ("step_ms", rf"avg_batch_cost: {_NUMBER}", 1000.0),
+        ("data_ms", rf"avg_reader_cost: {_NUMBER}", 1000.0),
         ("data_ms", rf"'data_time': '?{_NUMBER}", 1000.0),
         ("data_ms", rf"\bdata_time: ?{_NUMBER}", 1000.0),
         ("data_ms", rf"\bData:? +{_NUMBER}s? +\( *{_NUMBER}\)", 1000.0),
         ("data_ms", rf"\bdata: {_NUMBER}", 1000.0),
-        ("loss", rf"(?:\b|_)[lL]oss['\"]?(?: *[:=] *| +|)['\"]?{_NUMBER}", None),
+        ("loss", rf"(?<![\w/])(?:lm |total_|train[_/]|reduced_train_)?[lL]oss['\"]?(?: *[:=] *| +|)['\"]?{_NUMBER}", None),
         ("loss_scale", rf"loss scale: {_NUMBER}", None),
         ("skipped", r"number of skipped iterations: +(\d+)", None),
         ("nan_iterations", r"number of nan iterations: +(\d+)", None),

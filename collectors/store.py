@@ -8,6 +8,7 @@ ClickHouse runs too.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -170,6 +171,29 @@ class Store:
         self._connection.execute(
             f"INSERT INTO {table} (batch, {', '.join(names)}) SELECT ?, {', '.join(names)} FROM arrow", [batch]
         )
+
+    def has(self, batch: str) -> bool:
+        """Tell whether inputs of this batch are kept: who was not told so before a crash asks before sending again."""
+        return bool(self.query("SELECT 1 FROM inputs WHERE batch = ? LIMIT 1", [batch]))
+
+    def write_parquet(self, path: Path, columns: Mapping[str, str], rows: Sequence[Sequence[Any]]) -> None:
+        """Write rows to a Parquet file, whole or not at all; `columns` are names and SQL types. Raises StoreError."""
+        temporary = path.with_name(f".{path.name}.{os.getpid()}")
+        target = str(temporary).replace("'", "''")
+        names = ", ".join(f'"{name}" {kind}' for name, kind in columns.items())
+        cursor = self._connection.cursor()
+        try:
+            cursor.execute(f"CREATE TEMP TABLE parquet_rows ({names})")
+            if rows:
+                cursor.executemany(f"INSERT INTO parquet_rows VALUES ({', '.join('?' * len(columns))})", list(rows))
+            cursor.execute(f"COPY parquet_rows TO '{target}' (FORMAT parquet)")
+            temporary.replace(path)
+        except (duckdb.Error, OSError) as error:
+            temporary.unlink(missing_ok=True)
+            raise StoreError(f"{path}: can't be written: {str(error).splitlines()[0][:200]}") from error
+        finally:
+            cursor.execute("DROP TABLE IF EXISTS parquet_rows")
+            cursor.close()
 
     def execute(self, *statements: tuple[str, Sequence[Any]]) -> None:
         """Run writing statements in one transaction: on return they are on disk."""

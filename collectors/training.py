@@ -36,10 +36,11 @@ ANCHORS = (
     r"client socket has (?:timed out|failed)",
     r"connect\(\) timed out\. Original timeout was|in store based barrier on rank|RuntimeError: Socket Timeout|wait timeout after \d+ms, keys: ",
     r"(?:error: \S+: tasks? .*|srun: error.*)(?:Exited with exit code|Killed|Aborted|Segmentation fault|Bus error)",
+    r"exits with return code = -?\d",
+    r"terminated with signal SIG",
+    r"exited on signal \d+ \(",
+    r"died with <Signals\.SIG",
 )
-ANCHORS += (
-    r"exits with return code = -?\d", r"terminated with signal SIG", r"exited on signal \d+ \(", r"died with <Signals\.SIG",
-)  # fmt: skip
 HEADS = (r"Root Cause \(first observed failure\):",)
 
 _EMBEDDED = re.compile(r"(?:\[rank ?\d+\]:)?\[[EWI]\d{3,4} \d\d:\d\d:\d\d")
@@ -71,7 +72,17 @@ _LAUNCHED = re.compile(  # DeepSpeed | torch.multiprocessing.spawn | Open MPI | 
     r"process rank (?P<rank>\d+) with PID \d+ on node (?P<host>[\w.-]+) exited on signal (?P<number>\d+) \(|"
     r"died with <Signals\.(?P<signal>SIG[A-Z]+)"
 )
-_NUMBERS = {"SIGHUP": 1, "SIGINT": 2, "SIGILL": 4, "SIGABRT": 6, "SIGBUS": 7, "SIGFPE": 8, "SIGKILL": 9, "SIGSEGV": 11, "SIGTERM": 15}
+_NUMBERS = {
+    "SIGHUP": 1,
+    "SIGINT": 2,
+    "SIGILL": 4,
+    "SIGABRT": 6,
+    "SIGBUS": 7,
+    "SIGFPE": 8,
+    "SIGKILL": 9,
+    "SIGSEGV": 11,
+    "SIGTERM": 15,
+}
 _STORE = re.compile(  # torch 1.5 to 1.10 | 1.8 to 2.0 | up to 1.12 | 2.3 on
     r"(?P<timed_out>connect\(\) timed out\. Original timeout was (?P<milliseconds>\d+) ms)|"
     r"in store based barrier on rank: (?P<rank>\d+).*?world_size=(?P<expected>\d+), worker_count=(?P<joined>\d+)|"

@@ -133,13 +133,7 @@ def diagnose(
     facts = load_facts(store, batches=batches, since=since, until=until, nodes=nodes, entities=entities)
     parts = _inputs(intakes) if intakes else _kept_inputs(store, facts, batches, whole=nodes is None)
     looked_at = _looked_at(store, knowledge.registry, intakes, batches, None if nodes is None else facts)
-    add_queries(facts, store, rulebook)
-    derive_all(facts)
-    causes, symptoms = propose(facts, rulebook, language=language)
-    seen = {one.id for one in symptoms}
-    symptoms += [Hypothesis(name, "", "", "") for name in sorted(set(complaints) - seen)]
-    graph = build_graph(facts, [one.entity for one in (*causes, *symptoms)])
-    ranked = rank(causes, symptoms, graph, rulebook, priors=knowledge.priors, language=language)
+    ranked, symptoms = weigh(facts, knowledge, store, language=language, complaints=complaints)
     context = Context(
         facts,
         rulebook,
@@ -150,6 +144,27 @@ def diagnose(
         now,
     )
     return build_report(ranked, symptoms, context)
+
+
+def weigh(
+    facts: Facts, knowledge: Knowledge, store: Store, *, language: Language = "en", complaints: Sequence[str] = ()
+) -> tuple[list[Hypothesis], list[Hypothesis]]:
+    """Return the ranked causes and the symptoms of facts that were read from a store."""
+    causes, symptoms = suspect(facts, knowledge, store, language=language)
+    seen = {one.id for one in symptoms}
+    symptoms += [Hypothesis(name, "", "", "") for name in sorted(set(complaints) - seen)]
+    graph = build_graph(facts, [one.entity for one in (*causes, *symptoms)])
+    rulebook = knowledge.rulebook
+    return rank(causes, symptoms, graph, rulebook, priors=knowledge.priors, language=language), symptoms
+
+
+def suspect(
+    facts: Facts, knowledge: Knowledge, store: Store, *, language: Language = "en"
+) -> tuple[list[Hypothesis], list[Hypothesis]]:
+    """Return the causes and symptoms that facts give reason to think of, not yet weighed against each other."""
+    add_queries(facts, store, knowledge.rulebook)
+    derive_all(facts)
+    return propose(facts, knowledge.rulebook, language=language)
 
 
 def _inputs(intakes: Sequence[Intake]) -> list[InputPart]:

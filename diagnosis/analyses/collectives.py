@@ -16,7 +16,9 @@ from collectors.observation import Observation
 from diagnosis.facts import Facts
 
 _MOST_CITED = 8
-_TOGETHER = frozenset({"ALLREDUCE", "ALLGATHER", "_ALLGATHER_BASE", "REDUCE_SCATTER", "_REDUCE_SCATTER_BASE", "ALLTOALL", "ALLTOALL_BASE"})
+_TOGETHER = frozenset(
+    {"ALLREDUCE", "ALLGATHER", "_ALLGATHER_BASE", "REDUCE_SCATTER", "_REDUCE_SCATTER_BASE", "ALLTOALL", "ALLTOALL_BASE"}
+)
 _FARTHEST = 64  # operations; numbers farther apart rather belong to other process groups
 
 

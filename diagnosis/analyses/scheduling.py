@@ -92,7 +92,8 @@ def _taint_class(clause: Clause) -> str:
         return "cordon"
     if taint.startswith(_CONDITIONS):
         return "condition"
-    return "gpu" if "gpu" in taint.lower() or "nvidia" in taint.lower() or "accelerator" in taint.lower() else "other"
+    named = f"{taint}={clause.details.get('value', '')}".lower()
+    return "gpu" if any(word in named for word in ("gpu", "nvidia", "accelerator")) else "other"
 
 
 def _decide(

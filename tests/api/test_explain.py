@@ -113,7 +113,7 @@ def test_an_xid_in_chinese() -> None:
     [
         ("xid:79", ["Now: reboot the node (RESTART_BM: restart the host)", "If it comes back: CONTACT_SUPPORT: contact support"]),
         ("xid:056", ["Marked as unused", "Azure's health checks", "Now: investigate further"]),
-        ("xid:171", ["Now: reset the GPU", "harsher than its catalog, since: NVIDIA Xid catalog: printed in addition to Xid 48"]),
+        ("xid:171", ["Now: reset the GPU", "More than its source states, since: NVIDIA Xid catalog: printed in addition to Xid 48"]),
         ("xid:45", ["Secondary: never the first cause.", "Can follow from: any other Xid", "drained 77 healthy nodes"]),
         ("sxid:20034", ["Class: fatal", "Can follow from: Xid 79, 74", "that GPU is the cause"]),
         ("sxid:12028", ["Class: non-fatal", "Now: nothing to do"]),

@@ -53,6 +53,14 @@ def test_ulimit(line: str) -> None:
     assert found.attributes["soft"] == line.rsplit(None, 1)[-1]
 
 
+@pytest.mark.parametrize(
+    "command", ["ulimit -l", "docker exec vllm bash -c 'ulimit -l'", 'kubectl exec worker-0 -- sh -c "ulimit -l"']
+)
+def test_ulimit_of_a_container(command: str) -> None:
+    (found,) = observed(read(host_limits, f"# {command}\nunlimited\n"), "limit")
+    assert (found.code, found.attributes["soft"]) == ("locked-memory", "unlimited")
+
+
 def test_processes() -> None:
     records = read(host_processes, COMMANDS)
     rows = {one.attributes["pid"]: one for one in observed(records, "process")}

@@ -57,6 +57,15 @@ def one(raw: str) -> Observation:
         ("node-b: ii  libnccl2        2.20.5-1+cuda12.4   amd64        NVIDIA NCCL", "nccl-version", "2.20.5", {"from": "package"}),
         ("NCCL version 2.21.5+cuda12.4", "nccl-version", "2.21.5", {}),
         ("n:1:2 [1] INFO NET/IB : No device found", "no-rdma-device", "No device found", {}),
+        ("n:1:2 [1] include/socket.h:361 NCCL WARN Call to connect timeout : Connection refused", "connect", "Connection refused", {}),
+        ("n:1:2 [1] include/socket.h:361 NCCL WARN Call to connect failed : No route to host", "connect", "No route to host", {}),
+        ("n:1:2 [1] x.cc:2 NCCL WARN socketPollConnect: exceeded timeouts (3)", "connect", "exceeded timeouts", {}),
+        ("n:1:2 [1] os/linux.cc:328 NCCL WARN ncclOsSocketPollConnect to 10.0.0.4<5> failed with error Connection refused",
+         "connect", "Connection refused", {"peer_host": "10.0.0.4"}),
+        ("n:1:2 [1] include/socket.h:400 NCCL WARN Net : Connection closed by remote peer", "closed-by-peer", "", {}),
+        ("n:1:2 [1] NCCL INFO NET : Using interface lo:127.0.0.1<0>", "interfaces", "socket", {"interfaces": "lo"}),
+        ("n:1:2 [1] x.cc:9 NCCL WARN NET/IB : mlx5_3:1 async fatal event: device fatal", "async-event", "device fatal", {"nic": "mlx5_3"}),
+        ("n:1:2 [1] os/linux.cc:9 NCCL WARN no device found matching eth9, verify NCCL_OOB_NET_IFNAME", "no-interface", "no device found matching", {}),
     ],
 )  # fmt: skip
 def test_messages_of_all_versions(raw: str, kind: str, code: str, attributes: dict[str, str]) -> None:

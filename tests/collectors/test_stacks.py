@@ -38,3 +38,18 @@ def test_old_kernel_symbols() -> None:
 )
 def test_odd_input_yields_nothing(text: str) -> None:
     assert observed(read(stacks, text), "stack") == []
+
+
+def test_tasks_listed_by_sysrq() -> None:
+    text = (
+        "[81234.100000] sysrq: Show Blocked State\n"
+        "[81234.100010] task:python          state:D stack:    0 pid: 4321 ppid:  4300 flags:0x00000002\n"
+        "[81234.100020] Call Trace:\n[81234.100030]  __schedule+0x24e/0x590\n[81234.100040]  rpc_wait_bit_killable+0x24/0xb0 [sunrpc]\n"
+        "[81234.100050] task:ls              state:D stack:    0 pid: 4322 ppid:  4300 flags:0x00000002\n"
+        "[81234.100060] Call Trace:\n[81234.100070]  nfs_wait_bit_killable+0x24/0xb0 [nfs]\n"
+    )
+    found = observed(read(stacks, text), "stack")
+    assert [(one.attributes["pid"], one.attributes["top"]) for one in found] == [
+        ("4321", "__schedule"), ("4322", "nfs_wait_bit_killable"),
+    ]  # fmt: skip
+    assert not any("seconds" in one.attributes for one in found)

@@ -86,3 +86,29 @@ def test_odd_lines_are_harmless(text: str) -> None:
     assert (
         observed(records, "loss-scale") == observed(records, "straggler-report") == observed(records, "cuda-oom") == []
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "loss", "grad_norm"),
+    [
+        ('{"loss": 0.0, "acc": 0.0, "grad_norm": NaN, "learning_rate": 1.612e-05}', "0.0", "nan"),
+        ('{"train/loss": NaN, "train/grad_norm": Infinity, "train/global_step": 100}', "nan", "inf"),
+        ("[titan] 2025-03-02 10:12:40,512 - root - INFO - step: 920  loss:     nan  grad_norm:     nan  tps: 5,910", "nan", "nan"),
+        ("Epoch 0:  12%| | 120/1000 [00:41<05:02,  2.91it/s, v_num=3, train_loss=nan.0]", "nan", None),
+        ("{'loss': '0', 'grad_norm': 'nan', 'learning_rate': '9.9e-05'}", "0", "nan"),
+    ],
+)
+def test_losses_that_are_no_numbers(text: str, loss: str, grad_norm: str | None) -> None:
+    found = observed(read(steps, text + "\n"), "step")
+    assert [(one.attributes.get("loss"), one.attributes.get("grad_norm")) for one in found] == [(loss, grad_norm)]
+
+
+@pytest.mark.parametrize("text", ["{'eval_loss': nan, 'epoch': 1.0}", "best_loss: inf", "val_loss=nan", '"eval/loss": NaN'])
+def test_losses_of_evaluation_do_not_count(text: str) -> None:
+    assert not [one for one in observed(read(steps, text + "\n"), "step") if "loss" in one.attributes]
+
+
+def test_paddle_reader_cost() -> None:
+    text = "global step 100, epoch: 1, loss: 0.611, avg_reader_cost: 2.11012 sec, avg_batch_cost: 2.51012 sec, ips: 12.7 sequences/sec\n"
+    (one,) = observed(read(steps, text), "step")
+    assert (one.attributes["data_ms"], one.attributes["step_ms"]) == ("2110.12", "2510.12")

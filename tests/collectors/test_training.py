@@ -155,3 +155,33 @@ def test_parsers_are_total(raw: str) -> None:
     read(raw)
     list(training_phases.parse_line(peel("x.log", 1, raw)))
     list(training.parse_block(Reader(f"Root Cause (first observed failure):\n{raw}".encode(), 0, 1, "x")))
+
+
+@pytest.mark.parametrize(
+    ("raw", "kind", "code"),
+    [
+        ("RuntimeError: connect() timed out. Original timeout was 1800000 ms.", "rendezvous", "timed-out"),
+        (("RuntimeError: Timed out initializing process group in store based barrier on rank: 3, for key: store_based_barrier_key:1 "
+          "(world_size=16, worker_count=8, timeout=0:30:00)"), "rendezvous", "clients-missing"),
+        ("torch.distributed.DistStoreError: wait timeout after 600000ms, keys: /default_pg/0//cuda//0", "rendezvous", "store-timeout"),
+        ("[2024-01-03 10:00:00,100] [ERROR] [launch.py:321:sigkill_handler] ['/usr/bin/python3', 'main.py'] exits with return code = -9", "exit", "-9"),
+        ("torch.multiprocessing.spawn.ProcessExitedException: process 3 terminated with signal SIGKILL", "exit", "-9"),
+        ("mpirun noticed that process rank 7 with PID 0 on node node-b exited on signal 11 (Segmentation fault).", "exit", "-11"),
+        ("subprocess.CalledProcessError: Command '['python', 'x.py']' died with <Signals.SIGABRT: 6>.", "exit", "-6"),
+    ],
+)  # fmt: skip
+def test_launchers_and_stores(raw: str, kind: str, code: str) -> None:
+    found = next(one for one in training.parse_line(peel("x.log", 1, raw)) if isinstance(one, Observation))
+    assert (found.kind, found.code) == (kind, code)
+
+
+@pytest.mark.parametrize(
+    ("raw", "edge"),
+    [
+        ("Preparing test set...:  39%|###9      | 26/67 [24:51<30:30, 44.65s/it]", "begin"),
+        ("Map (num_proc=8): 100%|####| 9/9", "end"),
+    ],
+)
+def test_progress_bars_of_preparation(raw: str, edge: str) -> None:
+    (found,) = training_phases.parse_line(peel("x.log", 1, raw))
+    assert (found.code, found.attributes["edge"]) == ("data preparation", edge)

@@ -343,3 +343,49 @@ def test_a_thousand_hypotheses_with_many_lines_are_ranked(rulebook: Rulebook) ->
 )
 def test_strengths_have_names(value: float, name: str) -> None:
     assert strength_name(value) == name
+
+
+# --- one cause on several things of one host
+
+
+def test_siblings_on_one_host_are_told_once(rulebook: Rulebook) -> None:
+    one, two = (
+        hypothesis("gpu.lost", GPU, fact("a", line=1), strength="strong"),
+        hypothesis("gpu.lost", OTHER, fact("a", line=2), strength="strong"),
+    )
+    (found,) = ranked(rulebook, [one, two])
+    assert (found.entity, found.others) == (GPU, (OTHER,))
+    assert len(found.findings) == 2
+
+
+def test_a_hint_does_not_ride_on_the_proof_on_another(rulebook: Rulebook) -> None:
+    found = ranked(
+        rulebook,
+        [
+            hypothesis("gpu.lost", GPU, fact("a", line=3), strength="strong"),
+            hypothesis("gpu.lost", OTHER, fact("a", line=4), strength="weak"),
+        ],
+    )
+    assert [(one.entity, one.others) for one in found] == [(GPU, ()), (OTHER, ())]
+
+
+def test_two_causes_stay_two(rulebook: Rulebook) -> None:
+    found = ranked(
+        rulebook,
+        [
+            hypothesis("gpu.lost", GPU, fact("a", line=5), strength="strong"),
+            hypothesis("gpu.hot", OTHER, fact("a", line=6), strength="strong"),
+        ],
+    )
+    assert sorted(one.id for one in found) == ["gpu.hot", "gpu.lost"]
+
+
+def test_hosts_stay_apart(rulebook: Rulebook) -> None:
+    found = ranked(
+        rulebook,
+        [
+            hypothesis("gpu.lost", GPU, fact("a", line=7), strength="strong"),
+            hypothesis("gpu.lost", "gpu:node-b/0", fact("a", line=8), strength="strong"),
+        ],
+    )
+    assert len(found) == 2

@@ -87,6 +87,27 @@ TIMEOUT = (
 )
 
 
+def waiting(rank: int, sequence: int, operation: str = "ALLREDUCE", prefix: str = "") -> str:
+    return (
+        f"{prefix}[E ProcessGroupNCCL.cpp:475] [Rank {rank}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum={sequence}, "
+        f"OpType={operation}, Timeout(ms)=1800000) ran for 1800572 milliseconds before timing out.\n"
+    )
+
+
+def test_ranks_of_one_group_are_never_two_operations_apart() -> None:
+    assert codes(collectives.derive(read(waiting(4, 4190) + waiting(1, 4188)))) == [("collective", "apart", "")]
+    assert not codes(
+        collectives.derive(read(waiting(4, 4189) + waiting(1, 4188)))
+    )  # one may have ended an operation, the other not
+    assert not codes(
+        collectives.derive(read(waiting(4, 4190, "SEND") + waiting(1, 4188, "SEND")))
+    )  # concerns two ranks only
+    assert not codes(collectives.derive(read(waiting(0, 4190) + waiting(0, 12))))  # two groups
+    assert not codes(
+        collectives.derive(read(waiting(4, 4190) + waiting(1, 4188, prefix="[rank9]:")))
+    )  # groups smaller than the job
+
+
 def test_looks_one_timeout_back() -> None:
     near = "2025-09-01 05:10:01,377 >> ***** Running Evaluation *****\n"
     assert codes(stalls.derive(read(near + TIMEOUT))) == [("stalled-in", "evaluation", "")]

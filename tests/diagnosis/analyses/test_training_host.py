@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collectors.observation import Observation, Sample
-from diagnosis.analyses import cpu_throttling, gpu_use, memory_trend, pace, slow_rank, weights_load
+from diagnosis.analyses import cpu_throttling, gpu_use, memory_trend, outages, pace, slow_rank, weights_load
 from diagnosis.facts import Facts
 
 
@@ -111,3 +111,26 @@ def test_how_long_weights_took() -> None:
     ((found, because),) = list(weights_load.derive(Facts([start, done, later])))
     assert (found.attributes["seconds"], found.attributes["mib_per_second"]) == ("7259", "4.8")
     assert [one.line for one in because] == [1, 3, 2]
+
+
+def server(line: int, code: str, time: float | None = None, **attributes: str) -> Observation:
+    return Observation(
+        "storage", "file-server", "a", line, line, "nfs", code=code, time=time, attributes={"system": "nfs", **attributes}
+    )
+
+
+def test_outage_of_a_file_server() -> None:
+    lines = [server(1, "silent", 100.0), server(2, "silent", 100.0), server(3, "back", 103.0), server(4, "back", 103.0),
+             server(5, "silent", 900.0)]  # fmt: skip
+    found = list(outages.derive(Facts(lines)))
+    assert [(one.attributes["brief"], one.attributes["ended"], len(because)) for one, because in found] == [
+        ("yes", "yes", 2), ("no", "no", 1),
+    ]  # fmt: skip
+
+
+def test_outage_measured_by_uptime_or_not_at_all() -> None:
+    by_uptime = [server(1, "silent", uptime="123.1"), server(2, "back", uptime="1323.1")]
+    ((one, _),) = outages.derive(Facts(by_uptime))
+    assert (one.attributes["brief"], one.attributes["seconds"]) == ("no", "1200")
+    ((one, _),) = outages.derive(Facts([server(1, "silent"), server(2, "back")]))
+    assert one.attributes["brief"] == "unknown"
