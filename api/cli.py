@@ -25,6 +25,7 @@ app.add_typer(cases_app, name="cases")
 RulesOption = Annotated[
     Path | None, typer.Option("--rules", metavar="DIR", help="Rules that add to or override the shipped ones.")
 ]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress on standard error.")]
 LanguageOption = Annotated[str, typer.Option("--lang", help="Language of the report: en or zh.")]
 
 
@@ -77,6 +78,7 @@ def triage(
     node: Annotated[
         list[str] | None, typer.Option("--node", help="Look only at this host and at what names no host.")
     ] = None,
+    quiet: QuietOption = False,
 ) -> None:
     """Diagnose logs: name the root cause, with its evidence, what it explains and what to do next."""
     import_module("api.triage").run(
@@ -90,6 +92,79 @@ def triage(
         until=until,
         symptoms=symptom or [],
         nodes=node or [],
+        quiet=quiet,
+    )
+
+
+@app.command()
+def sweep(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, folders and archives to read.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the incidents as JSON.")] = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print the incidents as a Markdown table.")] = False,
+    parquet: Annotated[
+        Path | None, typer.Option("--parquet", metavar="FILE", help="Write the incidents to this Parquet file, too.")
+    ] = None,
+    store: Annotated[
+        Path | None, typer.Option("--store", metavar="DB", help="Keep the observations in this DuckDB file.")
+    ] = None,
+    since: Annotated[str | None, typer.Option("--since", help="Look at nothing before this time (ISO 8601).")] = None,
+    until: Annotated[str | None, typer.Option("--until", help="Look at nothing after this time (ISO 8601).")] = None,
+    node: Annotated[list[str] | None, typer.Option("--node", help="List only incidents of this host.")] = None,
+    gap: Annotated[
+        float, typer.Option("--gap", metavar="MINUTES", min=0.0, help="Signs further apart are two incidents.")
+    ] = 40.0,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", metavar="N", min=1, help="Processes that read files: as many as cores.")
+    ] = None,
+    quiet: QuietOption = False,
+    language: LanguageOption = "en",
+    rules: RulesOption = None,
+) -> None:
+    """Find the incidents in a fleet's logs: one table, grouped by node and time, the surest and widest first."""
+    import_module("api.sweep").run(
+        paths,
+        as_json=as_json,
+        as_markdown=as_markdown,
+        language=_language(language),
+        rules=rules,
+        store=store,
+        parquet=parquet,
+        since=since,
+        until=until,
+        nodes=node or [],
+        gap=gap,
+        jobs=jobs,
+        quiet=quiet,
+    )
+
+
+@app.command()
+def gather(
+    symptom: Annotated[
+        list[str] | None, typer.Option("--symptom", metavar="ID", help="Run only the checks of causes that lead to it.")
+    ] = None,
+    node: Annotated[bool, typer.Option("--node", help="Only what concerns this host.")] = False,
+    cluster: Annotated[bool, typer.Option("--cluster", help="Only what the cluster's own tools tell.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE.tar.gz", help="Where to write what was gathered.")
+    ] = None,
+    script: Annotated[
+        bool, typer.Option("--script", help="Print a shell script that does the same without Python.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the commands.")] = False,
+    quiet: QuietOption = False,
+    rules: RulesOption = None,
+) -> None:
+    """Run read-only commands on this host or against the cluster and pack what they print for `triage`."""
+    import_module("api.gather").run(
+        symptoms=symptom or [],
+        node=node,
+        cluster=cluster,
+        output=output,
+        script=script,
+        dry_run=dry_run,
+        quiet=quiet,
+        rules=rules,
     )
 
 

@@ -6,13 +6,14 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, nullcontext
 from pathlib import Path
 
 from api.cli import fail
 from api.knowledge import load_knowledge
 from api.markdown import render_markdown
-from collectors.archives import Opened, expand, walk_folder
+from api.progress import Progress
+from collectors.archives import Opened, expand, list_files
 from collectors.clock import parse_iso
 from collectors.identity import normalise_node
 from collectors.ingest import Input
@@ -34,10 +35,11 @@ def run(
     until: str | None,
     symptoms: list[str],
     nodes: list[str],
+    quiet: bool = False,
 ) -> None:
     """Run the command; exits with 2 and one clear line when an input can't be used."""
     chosen: Language = "zh" if language == "zh" else "en"
-    start, end = _moment(since, "--since"), _moment(until, "--until")
+    start, end = read_moment(since, "--since"), read_moment(until, "--until")
     for name in files:
         _check(name)
     opened = Opened()
@@ -54,8 +56,9 @@ def run(
             known = ", ".join(knowledge.rulebook.vocabulary.symptoms)
             raise fail(f"--symptom {unknown[0]}: expected one of {known}")
         now = time.time()
+        progress = stack.enter_context(Progress(quiet=quiet))
         report = triage(
-            _open(files, opened),
+            _open(files, opened, progress),
             knowledge,
             now=now,
             language=chosen,
@@ -105,16 +108,35 @@ def _shown(name: str) -> str:
     return os.fsencode(name).decode("utf-8", "replace")
 
 
-def _open(names: list[str], opened: Opened) -> Iterator[Input]:
+def _open(names: list[str], opened: Opened, progress: Progress) -> Iterator[Input]:
     """Yield every text of files, archives and folders, one after the other."""
+    files: list[tuple[str, Path | None]] = []
     for name in names:
         if name == "-":
-            yield from (Input(inner, stream) for inner, stream in expand("-", sys.stdin.buffer, opened))
+            files.append((name, None))
         elif Path(name).is_dir():
-            yield from (Input(_shown(inner), stream) for inner, stream in walk_folder(Path(name), opened))
+            files += [(_shown(str(path)), path) for path in list_files(Path(name), opened)]
         else:
-            with Path(name).open("rb") as file:
-                yield from (Input(inner, stream) for inner, stream in expand(_shown(name), file, opened))
+            files.append((_shown(name), Path(name)))
+    sizes = [_size(path) for _, path in files]
+    progress.phase("reading", 0 if None in sizes else sum(size or 0 for size in sizes))
+    for name, path in files:
+        try:
+            stream = path.open("rb") if path is not None else sys.stdin.buffer
+        except OSError as error:
+            opened.refused.append((name, f"can't be read: {error.strerror}"))
+            continue
+        with stream if path is not None else nullcontext():
+            yield from (Input(inner, text) for inner, text in expand(name, progress.watch(stream), opened))
+    progress.phase("diagnosing")
+
+
+def _size(path: Path | None) -> int | None:
+    """Return the size of a file, None for what has none: standard input, a pipe."""
+    try:
+        return path.stat().st_size if path is not None and path.is_file() else None
+    except OSError:
+        return None
 
 
 def note_refused(report: Report, opened: Opened) -> Report:
@@ -126,7 +148,8 @@ def note_refused(report: Report, opened: Opened) -> Report:
     return report.model_copy(update={"inputs": [*report.inputs, *refused]}) if refused else report
 
 
-def _moment(text: str | None, option: str) -> float | None:
+def read_moment(text: str | None, option: str) -> float | None:
+    """Return the time that an option names; exits with a clear line when it is none."""
     if text is None:
         return None
     moment = parse_iso(text if len(text) > 10 else f"{text}T00:00:00")

@@ -51,6 +51,21 @@ _WORDS: dict[str, dict[str, str]] = {
     "action.reconfigure": {"en": "change the configuration", "zh": "修改配置"},
     "action.contact-support": {"en": "contact support", "zh": "联系厂商支持"},
     "action.investigate": {"en": "investigate further", "zh": "进一步排查"},
+    "sweep.node": {"en": "node", "zh": "节点"},
+    "sweep.window": {"en": "window (UTC)", "zh": "时间窗（UTC）"},
+    "sweep.cause": {"en": "cause", "zh": "根因"},
+    "sweep.layer": {"en": "layer", "zh": "层"},
+    "sweep.probability": {"en": "prob.", "zh": "概率"},
+    "sweep.first_seen": {"en": "first seen", "zh": "首次出现"},
+    "sweep.last_seen": {"en": "last seen", "zh": "最后出现"},
+    "sweep.lines": {"en": "lines", "zh": "行数"},
+    "sweep.inputs": {"en": "input", "zh": "输入"},
+    "sweep.no_cause": {"en": "nothing shows why", "zh": "没有线索说明原因"},
+    "sweep.footer": {
+        "en": "{incidents} incident(s) in {inputs} input(s), {lines} lines; {unknown} input(s) of no known kind, {refused} refused. "
+        "Nothing listed is not a clean bill of health.",
+        "zh": "{inputs} 份输入（共 {lines} 行）中有 {incidents} 起故障；{unknown} 份类型未知，{refused} 份未读取。没有列出不等于健康。",
+    },
 }
 
 

@@ -16,10 +16,12 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from collectors import plain_pickle
-from collectors.block import RefusedError
+from collectors.block import Reader, RefusedError
 from collectors.observation import Observation, Record
 
 SOURCE = "flight-recorder"
@@ -28,11 +30,19 @@ MAGIC = (  # a pickle; JSON whose beginning names a field that only the recorder
     rb"\A\x80[\x02-\x05]",
     rb"\A\s*[\[{][\s\S]*\"(?:collective_seq_id|p2p_seq_id|last_enqueued_collective|pg_status)\"",
 )
+HEADS = (
+    r"^\{\"(?:comm_lib_version|entries|nccl_comm|nccl_version|pg_config)\":.*\"(?:pg_status|pg_config|collective_seq_id)\"",
+)
+SIGNATURES = (
+    r"^\{\"(?:comm_lib_version|entries|nccl_comm|nccl_version|pg_config)\":.*\"(?:collective_seq_id|pg_status|ranks)\"",
+)
 MOST_ENTRIES = 200_000
 _WAITING, _DONE = 8, 2  # entries of one group that become facts: the first that are not completed, the last that are
 _FRAMES = 4
 
-_NAMED_RANK = re.compile(r"rank[_-]?(\d{1,6})(?!\d)|(?:^|[_.-])(\d{1,6})(?:\.(?:pkl|pickle|json|bin|dump|trace))*$", re.I)
+_NAMED_RANK = re.compile(
+    r"rank[_-]?(\d{1,6})(?!\d)|(?:^|[_.-])(\d{1,6})(?:\.(?:pkl|pickle|json|bin|dump|trace))*$", re.I
+)
 _NUMBERS = re.compile(r"\d+")
 _RECORD = re.compile(rb'"record_id"')
 
@@ -45,6 +55,18 @@ def parse_document(name: str, data: bytes) -> Iterator[Record]:
     lines = None if binary else _Lines(data)
     rank = _find_rank(name, groups, comms)
     yield from _Dump(name, rank, groups, lines).read(entries, status)
+
+
+def parse_block(reader: Reader) -> Iterator[Record]:
+    """Read a JSON dump that stands on one line among others."""
+    number, text = reader.number, reader.next() or ""
+    try:
+        records = list(parse_document(reader.input, text.encode()))
+    except RefusedError:
+        return
+    for one in records:
+        if isinstance(one, Observation):
+            yield replace(one, line=number, line_end=number)
 
 
 def _load_json(data: bytes) -> Any:
@@ -62,15 +84,18 @@ def _take_apart(value: Any) -> tuple[list[Mapping[str, Any]], dict[str, Mapping[
     entries = whole.get("entries")
     if not isinstance(entries, list | tuple | type(None)):
         raise RefusedError("no flight recorder dump: its entries are no list")
-    entries = [one for one in entries or () if isinstance(one, dict) and "profiling_name" in one and "state" in one]
+    kept: list[Mapping[str, Any]]
+    kept = [one for one in entries or () if isinstance(one, dict) and "profiling_name" in one and "state" in one]
     config = whole.get("pg_config")
-    groups = {str(key): one for key, one in config.items() if isinstance(one, dict)} if isinstance(config, dict) else {}
-    if not entries and not groups:
+    groups: dict[str, Mapping[str, Any]] = {}
+    if isinstance(config, dict):
+        groups = {str(key): one for key, one in config.items() if isinstance(one, dict)}
+    if not kept and not groups:
         raise RefusedError("no flight recorder dump: neither entries nor process groups")
-    if len(entries) > MOST_ENTRIES:
+    if len(kept) > MOST_ENTRIES:
         raise RefusedError(f"more than {MOST_ENTRIES} entries")
     status = whole.get("pg_status")
-    return entries, groups, status if isinstance(status, dict) else {}, whole.get("nccl_comm")
+    return kept, groups, status if isinstance(status, dict) else {}, whole.get("nccl_comm")
 
 
 class _Lines:
@@ -88,7 +113,9 @@ class _Lines:
         start, end = self._data.rfind(b"\n", 0, at) + 1, self._data.find(b"\n", at)
         end = end if end >= 0 else len(self._data)
         if end - start > 2000:  # a dump on one line: the entry alone
-            start = max(start, self._data.rfind(b"{", 0, at), at - 2000)
+            before = self._places[index - 1] if index else start
+            first = self._data.rfind(b'"collective_seq_id"', max(start, before, at - 3000), at)
+            start = first if first >= 0 else at
             closing = self._data.find(b"}", at, end)
             end = min(end, closing + 1 if closing >= 0 else end, start + 4000)
         return self._data.count(b"\n", 0, at) + 1, self._data[start:end].decode("utf-8", "replace").strip()
@@ -136,7 +163,7 @@ def shorten_ranks(ranks: Sequence[int]) -> str:
     ('0-3/1', '0-16/8', '3', '0,1,5')
     """
     ranks = sorted(set(ranks))
-    if len(ranks) > 2 and len({right - left for left, right in zip(ranks, ranks[1:], strict=False)}) == 1:
+    if len(ranks) > 2 and len({right - left for left, right in pairwise(ranks)}) == 1:
         return f"{ranks[0]}-{ranks[-1]}/{ranks[1] - ranks[0]}"
     return ",".join(str(one) for one in ranks)
 
@@ -144,9 +171,7 @@ def shorten_ranks(ranks: Sequence[int]) -> str:
 class _Dump:
     """One rank's dump, on its way to facts."""
 
-    def __init__(
-        self, name: str, rank: str, groups: Mapping[str, Mapping[str, Any]], lines: _Lines | None
-    ) -> None:
+    def __init__(self, name: str, rank: str, groups: Mapping[str, Mapping[str, Any]], lines: _Lines | None) -> None:
         self.name, self.rank, self.groups, self.lines = name, rank, groups, lines
         self.whole = {"rank": rank} if rank else {"dump": name}
 
@@ -182,10 +207,10 @@ class _Dump:
                 ("completed", ("completed",)),
             )
         }
-        for state in numbers:
+        for state, number in list(numbers.items()):
             told = _number(own.get(f"last_{state}_collective"))
             if told is not None:
-                numbers[state] = max(numbers[state], told)
+                numbers[state] = max(number, told)
         config = self.groups.get(group, {})
         ranks = _ranks_of(config)
         waiting = next((one for one in collectives if one[1]["state"] != "completed"), None)
@@ -257,7 +282,7 @@ def _write(value: Any) -> str:
 
 def _frames(frames: Any) -> list[str]:
     """Return the innermost functions outside torch."""
-    found = []
+    found: list[str] = []
     for one in frames if isinstance(frames, list | tuple) else ():
         if not isinstance(one, dict) or "torch/" in str(one.get("filename", "")) or len(found) == _FRAMES:
             continue

@@ -114,7 +114,9 @@ def make_states(
             section, key = COLUMNS[column]
             found = {**common, "section": section, "path": f"{section}/{key}".lstrip("/"), "value": value}
             yield Observation(source, "field", name, line, line_end, text, code=key, entity=entity, attributes=found)
-    yield from make_groups(source, name, {column: (value, line) for column, value in row.items()}, text, entity, pci, reasons)
+    yield from make_groups(
+        source, name, {column: (value, line) for column, value in row.items()}, text, entity, pci, reasons
+    )
 
 
 _REASON_NAMES = {

@@ -48,8 +48,8 @@ class _Row:
 
 
 def parse_block(reader: Reader) -> Iterator[Record]:
-    """Yield a `gpu_topology` observation for each GPU (code = its nearest kind of path to a NIC, attributes nvlinks, nics,
-    numa, processors), a `gpu_peer` observation for each GPU that may not reach another, and the NICs' names."""
+    """Yield a `gpu_topology` observation for each GPU (code = its nearest kind of path to a NIC, attributes nvlinks:
+    summed over its peers, nics, numa, processors), a `gpu_peer` observation for each GPU of `-p2p` (code = OK or why not), and the NICs' names."""
     begin, head = reader.place(), _ANSI.sub("", reader.next() or "")
     columns = _HEAD.findall(head)
     rows: list[_Row] = []
@@ -74,8 +74,8 @@ def parse_block(reader: Reader) -> Iterator[Record]:
         yield Relation(f"nic:{name}", f"nic:{nic}", "same", reader.input, number)
     for row in rows:
         if row.name.startswith("GPU"):
-            yield _describe(row, names, reader.input)
-            yield from _refusals(row, reader.input)
+            refusals = list(_refusals(row, reader.input))
+            yield from refusals or (_describe(row, names, reader.input),)
 
 
 def _describe(row: _Row, names: dict[str, tuple[str, int]], name: str) -> Observation:
@@ -86,7 +86,8 @@ def _describe(row: _Row, names: dict[str, tuple[str, int]], name: str) -> Observ
     gpu = row.name.removeprefix("GPU")
     found = {
         "gpu": gpu,
-        "nvlinks": str(max(links.values(), default=0)),
+        "nvlinks": str(sum(links.values())),
+        "alike": "yes" if len(set(links.values())) <= 1 else "no",
         "peers": str(len(links)),
         "without": ",".join(peer.removeprefix("GPU") for peer in far) if links else "",
         "nics": ",".join(names.get(nic, (nic, 0))[0] for nic, cell in paths.items() if cell == nearest),
@@ -102,9 +103,9 @@ def _describe(row: _Row, names: dict[str, tuple[str, int]], name: str) -> Observ
 
 def _refusals(row: _Row, name: str) -> Iterator[Observation]:
     refused = {peer: cell for peer, cell in row.to.items() if cell in _ACCESS and cell != "OK"}
-    if refused and set(row.to.values()) <= _ACCESS | {"X"}:
+    if set(row.to.values()) <= _ACCESS | {"X"} and len(row.to) > 1:
         gpu = row.name.removeprefix("GPU")
-        why = Counter(refused.values()).most_common(1)[0][0]
+        why = Counter(refused.values()).most_common(1)[0][0] if refused else "OK"
         found = {"gpu": gpu, "peers": ",".join(peer.removeprefix("GPU") for peer in refused)}
         yield Observation(
             SOURCE, "gpu_peer", name, row.line, row.line, row.text, code=why, entity=f"gpu:{gpu}", attributes=found

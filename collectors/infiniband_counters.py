@@ -31,6 +31,7 @@ _HEADING = re.compile(r"# (?P<time>\d{4}-\S+) (?P<nic>[\w.-]+) port (?P<port>\d+
 _PATH = re.compile(
     r"/sys/class/infiniband/(?P<nic>\w+)/ports/(?P<port>\d+)/(?:hw_)?counters/(?P<name>\w+)[: ]\s*(?P<value>\d+)$"
 )
+_FILE = re.compile(r"/(?:hw_)?counters/(?P<name>[a-z]\w*) *$")  # `cat` of one file prints the number alone
 _DATE = re.compile(r"(?P<iso>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*)$|(?P<clock>\d\d):(?P<minute>\d\d):(?P<second>\d\d)$")
 _VALUE = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_]*)(?::\.*\s*|\s+)(?P<value>\d+)$")
 _PROMPT = re.compile(r"^\S*[#$] \S|^\[\S+ \S+\][#$] ")
@@ -47,7 +48,7 @@ _PERFQUERY = {
 
 def read_counters(reader: Reader) -> Iterator[Sample]:
     """Read the counters under a heading or command until another command or something else begins."""
-    name, port, time = "", "1", None
+    name, port, time, file = "", "1", None, ""
     head = peel(reader.input, reader.number, reader.peek() or "")
     for prompt in shell.parse_line(head):
         reader.node = prompt.node or reader.node
@@ -67,13 +68,16 @@ def read_counters(reader: Reader) -> Iterator[Sample]:
                 return  # the next command's own block
             name, port = command["netdev"] or command["nic"], command["port"] or "1"
             time = time or head.time
+            named = _FILE.search(raw)
+            file = named["name"] if named else ""
         elif place and _PROMPT.match(raw):
             return
         else:
             date = _DATE.match(text)
             if date and date["iso"]:
                 time = parse_iso(date["iso"]) or time
-            sample = None if date else _sample(line, text, name, port, time, reader.node)
+            counted = f"{file} {text}" if file and text.isdecimal() else text
+            sample = None if date else _sample(line, counted, name, port, time, reader.node)
             if sample is not None:
                 yield sample
                 strangers = 0

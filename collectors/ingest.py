@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any, BinaryIO
 
-from collectors.block import Reader
+from collectors.block import Reader, RefusedError
 from collectors.clock import choose_year, is_possible, is_without_year
 from collectors.encoding import Utf8Stream
 from collectors.identity import normalise_node, normalise_pci
@@ -32,6 +32,7 @@ SAMPLED_BLOCKS = 16  # between them, every sixteenth block
 MANY_SHAPES = 100  # heads of tables in a block from which on the next one is scanned with every pattern, too
 MOST_CARRY = 4 << 20  # bytes of an open block that are taken over
 MOST_REFUSED = 200_000  # lines that a collector may take in vain, beside four times those of the input so far
+MOST_DOCUMENT = 64 << 20  # bytes of an input that is read as a whole
 MOST_LINE = (
     16 << 10
 )  # bytes of one line that a collector gets to see: some patterns take time that grows with its square
@@ -130,6 +131,9 @@ class _Reading:
 
     def run(self) -> Intake:
         stream = Utf8Stream(self.source.stream)
+        module = self.registry.document_of(stream.head)
+        if module is not None and self._read_document(module, stream):
+            return self.intake
         if stream.encoding == "binary":
             self.intake.kind = "binary"
             self.intake.notes.append("not text: looked at nothing")
@@ -152,6 +156,30 @@ class _Reading:
         if self.passed_over:
             self.intake.notes.append("long: routine lines and tables looked for at both ends and in a sample between")
         return self.intake
+
+    def _read_document(self, module: ModuleType, stream: Utf8Stream) -> bool:
+        """Read an input that is one document as a whole; tell whether it was one. A refused one is still read as text."""
+        data = stream.look_at(MOST_DOCUMENT + 1)
+        try:
+            if len(data) > MOST_DOCUMENT:
+                raise RefusedError(f"larger than {MOST_DOCUMENT >> 20} MB")
+            records = list(module.parse_document(self.source.name, data))
+        except RefusedError as error:
+            if stream.encoding == "binary" or not data[:1].isascii():
+                self.intake.notes.append(f"{module.SOURCE}: refused, {error}")
+            return False
+        except Exception as error:  # noqa: BLE001  as in `_parse`
+            name = module.__name__.rpartition(".")[2]
+            self.intake.notes.append(f"{name} could not read it ({type(error).__name__})")
+            return False
+        self.intake.kind = module.SOURCE
+        self.intake.kinds[module.SOURCE] += 1
+        self.intake.bytes = len(data)
+        last = max((one.line for one in records), default=0)
+        self.intake.lines = last if stream.encoding == "binary" else data.count(b"\n") + (not data.endswith(b"\n"))
+        self.intake.recognised = len({one.line for one in records})
+        self.intake.records = records
+        return True
 
     def _recognise(self, data: bytes) -> None:
         sample = [raw.decode("utf-8", "replace") for raw in data[:262144].split(b"\n")[:_SAMPLE_LINES] if raw.strip()]

@@ -33,7 +33,7 @@ ANCHORS = (
     r" port \d+ ==> \w",
     r"^link \w+/\d+ state ",
 )
-HEADS = (r"mlnx_qos (?:.* )?-i ?\w", r"^PFC configuration:", r"^DCBX mode:")
+HEADS = (r"mlnx_qos (?:.* )?-i ?\w", r"^PFC configuration:", r"^DCBX mode:", r"^Settings for [\w.@-]+:$")
 _LINK = re.compile(r"\d+: (?P<name>[\w.-]+)(?:@[\w.-]+)?: <(?P<flags>[A-Z_,0-9-]*)> mtu (?P<mtu>\d+)")
 _STATE = re.compile(r" state ([A-Z]+)")
 _BRIEF = re.compile(
@@ -43,6 +43,7 @@ _NETDEV = re.compile(r"(?P<nic>[\w.-]+) port (?P<port>\d+) ==> (?P<netdev>[\w.-]
 _RDMA = re.compile(
     r"link (?P<nic>[\w.-]+)/(?P<port>\d+) state (?P<state>\w+) physical_state (?P<physical>\w+)(?: netdev (?P<netdev>[\w.-]+))?"
 )
+_SETTINGS = re.compile(r"^Settings for (?P<name>[\w.-]+)(?:@\S+)?:$")
 _QOS = re.compile(r"mlnx_qos (?:.* )?-i ?(?P<netdev>[\w.-]+)")
 
 
@@ -89,7 +90,11 @@ def _observe(line: Line, kind: str, code: str, attributes: dict[str, str]) -> Ob
 
 
 def parse_block(reader: Reader) -> Iterator[Record]:
-    """Read mlnx_qos: which priorities are lossless, and what the port trusts."""
+    """Read mlnx_qos (which priorities are lossless, and what the port trusts) or ethtool's settings of an interface."""
+    settings = _SETTINGS.match(reader.peek() or "")
+    if settings:
+        yield from _read_settings(reader, settings["name"])
+        return
     head = _QOS.search(reader.peek() or "")
     netdev = head["netdev"] if head else ""
     for prompt in shell.parse_line(peel(reader.input, reader.number, reader.peek() or "")):
@@ -113,3 +118,28 @@ def parse_block(reader: Reader) -> Iterator[Record]:
                 entity=f"link:{netdev}:1" if netdev else "", attributes={name: value for name, value in attributes.items() if value},
             )  # fmt: skip
             inside = False
+
+
+def _read_settings(reader: Reader, name: str) -> Iterator[Record]:
+    """Read ethtool's list: an interface is up when it detects a link."""
+    first = reader.number
+    reader.next()
+    text, speed = [f"Settings for {name}"], ""
+    for _ in range(60):
+        raw = reader.peek()
+        if raw is None or not re.match(r"\s+\S", raw):
+            return
+        number = reader.number
+        reader.next()
+        label, _, value = raw.strip().partition(": ")
+        if label in ("Speed", "Link detected"):
+            text.append(raw.strip())
+        speed = value if label == "Speed" else speed
+        if label == "Link detected":
+            up = value.startswith("yes")
+            attributes = {"name": name, "nic": name, "carrier": "yes" if up else "no", "speed": speed}
+            yield Observation(
+                SOURCE, "interface", reader.input, first, number, "; ".join(text), code="up" if up else "down", node=reader.node,
+                entity=f"link:{name}:1", attributes=attributes,
+            )  # fmt: skip
+            return

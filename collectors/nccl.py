@@ -40,6 +40,7 @@ _INIT = re.compile(
     r"(?P<call>nccl\w+ )?comm 0x[0-9a-f]+ rank (?P<rank>\d+) n[rR]anks (?P<ranks>\d+)(?: cudaDev (?P<device>\d+))?(?: nvmlDev \d+)?"
     r"(?: busId (?P<bus>[0-9a-f]+))?.* - (?P<code>(?:Init )?(?:START|COMPLETE))"
 )
+_COMMUNICATOR = re.compile(r" commId (0x[0-9a-f]+)")
 _ADDRESS = re.compile(
     r"(?:\[\d+\])?(?P<interface>[A-Za-z][\w.-]*):(?P<address>[0-9a-fA-F][0-9a-fA-F.:]+(?:%\w+)?)<\d+>"
 )
@@ -48,7 +49,9 @@ _CHANNEL = re.compile(
     r"(?:Channel|Ring) \d+(?:/\d+)? ?:? (?P<left>\d+)(?:\[\w+\])? -> (?P<right>\d+)(?:\[\w+\])? \[(?P<way>send|receive)\] "
     r"via NET/(?P<code>[\w ]+)/(?P<index>\d+)(?:\((?P<proxy>\d+)\))?(?P<direct>/GDRDMA)?"
 )
-_PACKAGE = re.compile(r"^(?:(?P<host>[A-Za-z][\w.-]*): +)?(?:ii +)?libnccl2?[ -](?P<text> *(?P<code>\d+\.\d+\.\d+)\S*)")
+_PACKAGE = re.compile(
+    r"^(?:(?P<host>[A-Za-z][\w.-]*): +)?(?:ii +)?(?:libnccl2?[ -]|nvidia-nccl-cu\d+(?:==| +))(?P<text> *(?P<code>\d+\.\d+\.\d+)\S*)"
+)
 _VERSION = re.compile(r"NCCL version (?P<code>\d+\.\d+\.\d+)(?P<build>\S*)")
 _SOCKET = re.compile(r"NET/Socket|NET ?: Using")  # the second up to 2.4, one line for each interface
 _LOCAL = re.compile(r"^(?:127\.|169\.254\.|172\.(?:1[7-9]|2\d|3[01])\.0\.1$|192\.168\.\d+\.1$|::1|fe80:|0\.0\.0\.0)")
@@ -128,6 +131,9 @@ def _read_init(line: Line, match: re.Match[str], process: dict[str, str]) -> Ite
     attributes = process | {"ranks": match["ranks"], "communicator_rank": match["rank"], "bus_id": match["bus"] or ""}
     if whole:
         attributes["rank"] = match["rank"]
+    identity = _COMMUNICATOR.search(match[0])
+    if identity:
+        attributes["communicator_id"] = identity[1]
     yield _observe(line, "init", code, attributes)
     if not whole or not line.host:
         return

@@ -19,7 +19,8 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     # --- events of the adapter (no device up to 2.19)
     (
         "async-event", "WARN",
-        (r"NET/\w+ ?: (?:(?P<nic>[\w.-]+?):(?P<port>\d+) )?(?:Got (?:non-fatal )?async (?:\w+ )?event ?: |async fatal event(?: on \w+[^:]*)?: |"
+        (r"NET/\w+ ?: (?:(?P<nic>[\w.-]+?):(?P<port>\d+) )?(?:Got (?:non-fatal )?async (?:\w+ )?event ?: |"
+        r"async fatal event(?: on \w+[^:]*)?: |"
         r"Got async fatal event: )(?P<code>[^(]+)"),
     ),
     # --- TCP between peers
@@ -31,12 +32,18 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     ("connect", "WARN", r"(?P<code>connecting to address +)with family (?P<family>\d+) is neither"),
     ("connect", "WARN", r"socketPollConnect.*(?P<code>no POLLOUT events)"),
     ("closed-by-peer", "", r"Connection closed by (?:remote peer(?: (?P<peer>\S+))?|localRank (?P<local_rank>\d+))"),
+    (
+        "closed-by-peer", "WARN",
+        (r"Call to (?:recv|send|read|write)(?: (?:from|to) (?P<peer>\S+<\d+>))? failed ?: "
+        r"(?P<code>Connection reset by peer|Broken pipe|Connection timed out|No route to host)"),
+    ),
     # --- what the process was told, and what it found
     ("env", "INFO", r"^(?P<code>NCCL_[A-Z0-9_]+) set (?:by environment )?to ?(?P<value>.*?)\.?$"),
     ("network", "INFO", r"Using network (?P<code>\S.*)"),
     ("no-rdma-device", "", r"NET/IB ?: (?P<code>No device found)"),
     ("verbs-library", "", r"(?P<code>Failed to open libibverbs)\.so"),
-    ("no-interface", "WARN", r"(?P<code>[Nn]o (?:socket |usable (?:listening )?)?interface found|Could not find any .*interface|no device found (?:matching|after excluding))"),
+    ("no-interface", "WARN", r"(?P<code>[Nn]o (?:socket |usable (?:listening )?)?interface found|Could not find any .*interface)"),
+    ("no-interface", "WARN", r"(?P<code>no device found (?:matching|after excluding))"),
     ("gpudirect", "INFO", r"GPU Direct RDMA (?P<code>Disabled|Enabled|\(\S+\) enabled) for (?:HCA|GPU) \d+ (?:'|/)(?P<nic>[A-Za-z]\w+)?"),
     # --- set-up that fails
     (
@@ -78,7 +85,7 @@ WAKERS = (
     r"INFO NCCL_[A-Z0-9_]+ set ",
     r"\] via NET/",
     r"NCCL version \d",
-    r"libnccl2? +\d|libnccl2?-\d",
+    r"libnccl2? +\d|libnccl2?-\d|nvidia-nccl-cu\d+(?:==| +)\d",
     r"Failed to open libibverbs",
     r"returned [A-Z][A-Za-z ]+, retrying",
     r"GPU Direct RDMA Disabled",

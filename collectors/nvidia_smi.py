@@ -1,4 +1,4 @@
-"""nvidia-smi: the table, `-L`, `nvlink --status`, `--query-gpu` CSV and its error lines (`-q` and `-q -x`: nvidia_query.py).
+"""nvidia-smi: the table, `-L`, `--query-gpu` CSV and its error lines (`-q` and `-q -x`: nvidia_query.py; `nvlink`: nvlink.py).
 
 Drivers 340 to 595. Documented in the nvidia-smi manual page; the table is 79 columns wide until 525 and 91 from 550 on, so
 cells are told by their shape and not by their column. Samples::
@@ -6,7 +6,6 @@ cells are told by their shape and not by their column. Samples::
     | NVIDIA-SMI 535.154.05             Driver Version: 535.154.05   CUDA Version: 12.2     |
     |   0  Tesla P40                      Off | 00000000:03:00.0 Off |                    0 |
     GPU 3: Tesla V100-SXM2-32GB (UUID: GPU-00000000-0000-0000-0000-000000000003)
-             Link 3: <inactive>
     index, name, pci.bus_id, pcie.link.width.current, pcie.link.width.max
     Unable to determine the device handle for GPU0000:A1:00.0: Unknown Error
 """
@@ -24,7 +23,7 @@ from collectors.prefix import Line, peel
 
 SOURCE = "nvidia-smi"
 LAYERS = ("hardware", "node")
-SIGNATURES = (r"\| NVIDIA-SMI \d", r"^GPU \d+: .*\(UUID: GPU-", r"^\s+Link \d+: (?:[\d.]+ GB/s|<inactive>)")
+SIGNATURES = (r"\| NVIDIA-SMI \d", r"^GPU \d+: .*\(UUID: GPU-")
 ANCHORS = (
     r"\| NVIDIA-SMI \d", r"Unable to (?:determine the device handle|retrieve GPU (?:name|UUID)) for ", r"Failed to initialize NVML: ",
 )  # fmt: skip
@@ -55,9 +54,6 @@ _USE = re.compile(
     r"(?:(?P<used>\d+MiB|N/A)?\s*/\s*(?P<total>\d+MiB|N/A)?|(?P<remark>GPU [^|]*?))\s*\|\s*(?P<util>\d+%|N/A|ERR!)?"
 )
 _LISTED = re.compile(r"^GPU (?P<index>\d+): (?P<name>.*) \(UUID: (?P<uuid>GPU-[0-9a-f-]+)\)\s*$")
-_LINK = re.compile(r"^\s+Link (?P<link>\d+): (?P<state><inactive>|[\d.]+ GB/s|N/A)\s*$")
-_NO_LINKS = re.compile(r"Unable to retrieve NVLink information as all links are inActive", re.I)
-_COUNTER = re.compile(r"^\s+Link (?P<link>\d+): (?P<name>Replay|Recovery|CRC)(?: \w+)? Errors?: (?P<count>\d+)")
 _CELL = re.compile(r"\s*,\s*")
 
 
@@ -84,9 +80,7 @@ def parse_line(line: Line) -> Iterator[Record]:
             found["gpu"] = gpu
             if gpu != match["index"]:
                 yield Relation(f"gpu:{gpu}", f"gpu:{match['index']}", "same", line.input, line.number, line.host)
-        yield _observe(
-            line.input, line.number, line.text, "nvidia_smi", "handle", found, f"gpu:{gpu}" if gpu else ""
-        )
+        yield _observe(line.input, line.number, line.text, "nvidia_smi", "handle", found, f"gpu:{gpu}" if gpu else "")
         return
     match = _NVML.search(line.text)
     if match:
@@ -94,7 +88,7 @@ def parse_line(line: Line) -> Iterator[Record]:
 
 
 def parse_block(reader: Reader) -> Iterator[Record]:
-    """Read a table's body, the GPUs of `-L` or `nvlink`, or a CSV answer."""
+    """Read a table's body, the GPUs of `-L`, or a CSV answer."""
     number, head = reader.number, peel(reader.input, reader.number, reader.next() or "").text
     if head.startswith("|="):
         yield from _read_table(reader)
@@ -138,41 +132,17 @@ def _read_table(reader: Reader) -> Iterator[Record]:
 
 
 def _read_list(reader: Reader, number: int, head: str) -> Iterator[Record]:
+    """Yield the names of the GPUs; what stands below them (NVLinks, MIG devices) is for others."""
     match = _LISTED.match(head)
     while match:
-        gpu, name = f"gpu:{match['index']}", match["name"]
-        yield Relation(f"gpu:{match['uuid']}", gpu, "same", reader.input, number)
+        yield Relation(f"gpu:{match['uuid']}", f"gpu:{match['index']}", "same", reader.input, number)
         following = reader.peek()
-        while following is not None and not _LISTED.match(following):
-            link, counter = _LINK.match(following), _COUNTER.match(following)
-            if link:
-                state = (
-                    "inactive" if "inactive" in link["state"] else "active" if "GB/s" in link["state"] else "unknown"
-                )
-                found = {"gpu": match["index"], "link": link["link"], "speed": link["state"], "model": name}
-                yield _observe(reader.input, reader.number, following.strip(), "nvlink", state, found, gpu)
-            elif counter:
-                found = {"gpu": match["index"], "link": counter["link"], "value": counter["count"]}
-                yield _observe(
-                    reader.input,
-                    reader.number,
-                    following.strip(),
-                    "nvlink_counter",
-                    counter["name"].lower(),
-                    found,
-                    gpu,
-                )
-            elif _NO_LINKS.search(following):
-                found = {"gpu": match["index"], "model": name}
-                yield _observe(reader.input, reader.number, following.strip(), "nvlink", "all-inactive", found, gpu)
-            elif not following.startswith(("\t", " ")):
-                return
+        while following is not None and following.startswith(("\t", " ")):
             reader.next()
             following = reader.peek()
-        if following is None:
-            return
-        number, match = reader.number, _LISTED.match(following)
-        reader.next()
+        number, match = reader.number, _LISTED.match(following) if following is not None else None
+        if match:
+            reader.next()
 
 
 def _read_csv(reader: Reader, head: str) -> Iterator[Record]:

@@ -6,13 +6,16 @@ A collector is a module with these names:
 - `SIGNATURES`: regexes that mark ordinary lines of this source (used on a sample of the input, to say what it is).
 - `ANCHORS` and `parse_line(line)`: regexes of lines that carry facts, and the parser of one such line;
 - `ROUTINE`: those of the anchors whose lines come by the thousand in healthy runs; of a long input only a sample is read; or
-- `HEADS` and `parse_block(reader)`: regexes of the line that opens a block, and the parser that reads on from there.
+- `HEADS` and `parse_block(reader)`: regexes of the line that opens a block, and the parser that reads on from there; or
+- `MAGIC` and `parse_document(name, data)`: regexes (of bytes) of the beginning of an input that is one document, binary or
+  not, and its parser, which raises `block.RefusedError` for what it does not take.
 
 To add a source: one module, one sample log under `fixtures/logs/<source>/`, one line in `COLLECTORS`.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -21,13 +24,22 @@ from types import ModuleType
 from typing import Any
 
 from collectors import (
+    apei,
+    bug_report,
     client_tables,
     container_runtime,
     cuda_oom,
     dcgm,
+    dcgm_diagnosis,
     dcgm_messages,
+    dcgm_policy,
+    driver_package,
     etcd,
+    fabric_manager,
     file_servers,
+    flight_recorder,
+    gpu_monitor,
+    gpu_topology,
     host_limits,
     host_load,
     host_processes,
@@ -36,6 +48,7 @@ from collectors import (
     interfaces,
     ipmi,
     kernel,
+    kernel_modules,
     kube_describe,
     kube_events,
     kube_jsonpath,
@@ -44,14 +57,20 @@ from collectors import (
     kube_tables,
     kubelet,
     lspci,
+    lspci_tree,
+    mcelog,
     memory_lines,
     mlx5,
     nccl,
+    nccl_ras,
     nvidia_query,
     nvidia_smi,
+    nvlink,
     nvrm,
     oom,
     prometheus,
+    rasdaemon,
+    redfish,
     scheduling_messages,
     series,
     serving,
@@ -61,6 +80,7 @@ from collectors import (
     stacks,
     steps,
     storage,
+    switch_log,
     training,
     training_phases,
     triton,
@@ -74,6 +94,9 @@ from collectors.scan import Pattern
 
 COLLECTORS: tuple[ModuleType, ...] = (
     kernel,
+    apei,
+    rasdaemon,
+    mcelog,
     file_servers,
     client_tables,
     memory_lines,
@@ -96,18 +119,32 @@ COLLECTORS: tuple[ModuleType, ...] = (
     slurm_tables,
     nvrm,
     nvidia_smi,
+    nvlink,
     nvidia_query,
+    gpu_topology,
+    gpu_monitor,
+    driver_package,
+    kernel_modules,
+    bug_report,
     prometheus,
     dcgm,
     dcgm_messages,
+    dcgm_diagnosis,
+    dcgm_policy,
+    fabric_manager,
     ipmi,
+    redfish,
     lspci,
+    lspci_tree,
     nccl,
+    nccl_ras,
+    flight_recorder,
     training,
     training_phases,
     mlx5,
     infiniband,
     interfaces,
+    switch_log,
     kube_events,
     kube_jsonpath,
     kube_tables,
@@ -153,6 +190,10 @@ class Registry:
         """Return the collector that a pattern's key names."""
         return self._by_key[key]
 
+    def document_of(self, head: bytes) -> ModuleType | None:
+        """Return the collector that reads an input with this beginning as a whole."""
+        return next((module for pattern, module in _magic(self.collectors) if pattern.match(head)), None)
+
     def recognise(self, lines: Iterable[str]) -> Counter[str]:
         """Count, over sample lines of an input, how many bear each source's signature."""
         votes: Counter[str] = Counter()
@@ -171,6 +212,12 @@ class Registry:
         return tuple(
             dict.fromkeys(layer for module in self.collectors if source == module.SOURCE for layer in module.LAYERS)
         )
+
+
+@cache
+def _magic(collectors: tuple[ModuleType, ...]) -> tuple[tuple[re.Pattern[bytes], ModuleType], ...]:
+    """Return what marks the beginning of a document, with the collector that reads it."""
+    return tuple((re.compile(one), module) for module in collectors for one in getattr(module, "MAGIC", ()))
 
 
 @cache

@@ -29,8 +29,10 @@ _PORT = re.compile(
     r"%ETHPORT-\d-IF_(?:DOWN_LINK_FAILURE|UP): Interface (?P<second>[A-Z][\w/.-]*) is |"
     r"Port (?P<third>[A-Z][\w/.-]*) oper state set from \w+ to )(?P<state>up|down)\b"
 )
-_NOT_PORTS = re.compile(r"(?:Vlan|Loopback|Management|mgmt|Tunnel|Vxlan|PortChannel|Port-Channel|port-channel)", re.IGNORECASE)
-_HOST = re.compile(r"\d\d:\d\d:\d\d(?:\.\d+)?(?: [A-Z]{3,4})? (?P<host>[A-Za-z][\w.-]+) (?:\w+: )?%")
+_NOT_PORTS = re.compile(
+    r"(?:Vlan|Loopback|Management|mgmt|Tunnel|Vxlan|PortChannel|Port-Channel|port-channel)", re.IGNORECASE
+)
+_HOST = re.compile(r"\d\d:\d\d:\d\d(?:\.\d+)?(?: [A-Z]{3,4})? (?P<host>[A-Za-z][\w.-]+) (?:(?:\w+: )?%|[A-Z]+ swss#)")
 
 
 def parse_line(line: Line) -> Iterator[Observation]:

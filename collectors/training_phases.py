@@ -23,6 +23,7 @@ SOURCE = "training"
 LAYERS: tuple[str, ...] = ()
 _SAVING = r"(?:[Ss]aving|[Ss]tart(?:ing)? to save|[Ss]tart saving|[Bb]egin(?:ning)? to save)"
 _KINDS = r"(?:the |a |full |sharded |model |state |dist(?:ributed)? |async )*"
+_START = r"(?:^|\]:? |> )"  # of a line, or behind a launcher's mark
 _PREPARING = (  # a progress bar of such work
     r"(?:Preparing|(?:Pre-?)?[Pp]rocessing|Caching|Building|Packing|Grouping|Encoding|Extracting|Converting|Indexing|Filtering)"
 )
@@ -59,7 +60,7 @@ _PHASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (  # phase, its edge, wh
     (
         "data preparation", "end",
         (
-            rf"^(?:.*\] ?)?{_PREPARING}[^|]{{0,60}}: +100%\|", r"^(?:Map|Filter)(?: \(num_proc=\d+\))?: +100%\|",
+            rf"{_START}{_PREPARING}[^|]{{0,60}}: +100%\|", rf"{_START}(?:Map|Filter)(?: \(num_proc=\d+\))?: +100%\|",
             r"Running tokenizer on [^|]{0,60}: +100%\|",
         ),
     ),
@@ -68,8 +69,9 @@ _PHASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (  # phase, its edge, wh
         (
             r"Running tokenizer on (?:the )?\w*", r"Generating \w+ split: ", r"> building .*index",
             r"[Tt]okeniz(?:ing|e) (?:the )?(?:\w+ )?(?:data|dataset|split|corpus|prompts|text)",
-            r"[Bb]uilding (?:the )?(?:dataset|index|indices|sample|shuffle|doc-idx)", r"^Map(?: \(num_proc=\d+\))?:\s+\d+%",
-            rf"^(?:.*\] ?)?{_PREPARING}[^|]{{0,60}}: +\d{{1,2}}%\|", r"^(?:Pre-?)?[Pp]rocessing (?:the )?dataset", r"Filter(?:ing)?(?: \(num_proc=\d+\))?:\s+\d+%",
+            r"[Bb]uilding (?:the )?(?:dataset|index|indices|sample|shuffle|doc-idx)", rf"{_START}Map(?: \(num_proc=\d+\))?:\s+\d+%",
+            rf"{_START}{_PREPARING}[^|]{{0,60}}: +\d{{1,2}}%\|",
+            r"^(?:Pre-?)?[Pp]rocessing (?:the )?dataset", r"Filter(?:ing)?(?: \(num_proc=\d+\))?:\s+\d+%",
         ),
     ),
     (

@@ -41,10 +41,28 @@ class Facts:
             self.samples = [
                 replace(one, node=host(one.node)) if host(one.node) != one.node else one for one in self.samples
             ]
+        self._place_ranks()
         for one in self.observations:
             self._index(one)
         for sample in self.samples:
             self.by_metric[sample.metric].append(sample)
+
+    def _place_ranks(self) -> None:
+        """Give the host of its rank to what a rank says in a log that names no hosts."""
+        hosts: dict[str, set[str]] = defaultdict(set)
+        for one in self.relations:
+            if one.how == "on" and one.upper.startswith("rank:") and one.lower.startswith("node:"):
+                hosts[one.upper[5:]].add(self.resolver.host(one.lower[5:]))
+        known = {rank: next(iter(names)) for rank, names in hosts.items() if len(names) == 1}
+        if known:
+            self.observations = [
+                replace(one, node=host)
+                if not one.node
+                and "group_rank" not in one.attributes  # may be no more than the rank in a group
+                and (host := known.get(one.attributes.get("rank", "")))
+                else one
+                for one in self.observations
+            ]
 
     def _index(self, one: Observation) -> None:
         (self.by_key[one.code] if one.kind == "text" else self.by_kind[one.kind]).append(one)

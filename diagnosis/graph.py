@@ -29,6 +29,12 @@ def build_graph(facts: Facts, extra: Iterable[str] = ()) -> nx.DiGraph:
     for one in facts.observations:
         if one.entity and one.kind != "unexplained":
             _add(graph, resolver.resolve(one.entity, one.node), one.node)
+        rank = one.attributes.get("rank", "")
+        if rank.isdigit() and one.entity.startswith("gpu:"):  # what a rank says about a GPU is about its own
+            graph.add_edge(f"rank:{rank}", resolver.resolve(one.entity, one.node))
+        elif rank.isdigit() and one.kind == "init" and one.node and one.attributes.get("pid"):
+            _add(graph, process := resolver.resolve(f"process:{one.attributes['pid']}", one.node), one.node)
+            graph.add_edge(f"rank:{rank}", process)
     for entity in extra:
         _add(graph, entity, node_of(entity))
     for rank in sorted(name for name in graph if kind_of(name) == "rank"):

@@ -49,7 +49,7 @@ def _propose_rule(
     for number, strength, why, matches in found:
         by_entity: dict[str, list[Match]] = defaultdict(list)
         for match in matches:
-            by_entity[_entity(match, rule.entity, conditions.facts)].append(match)
+            by_entity[_entity(match, rule.evidence[number].entity or rule.entity, conditions.facts)].append(match)
         for entity, chosen in by_entity.items():
             groups[entity].append(Finding(f"{rule.id}#{number}", strength, why, tuple(chosen)))
     merged = _merge_vague(groups)
@@ -93,6 +93,8 @@ def _entity(match: Match, kind: str, facts: Facts) -> str:
 def _merge_vague(groups: dict[str, list[Finding]]) -> list[tuple[str, tuple[str, ...], list[Finding]]]:
     """Give findings that name no entity (or only a host) to the entities that they may belong to, and bundle crowds."""
     exact = sorted(name for name in groups if name and kind_of(name) != "node")
+    whole = [JOB] if JOB in exact and len(exact) > 1 else []  # of the job as a whole, while some of it name a rank
+    exact = [name for name in exact if name not in whole]
     hosts = sorted(name for name in groups if kind_of(name) == "node")
     rows: dict[str, list[str]] = {}  # which groups make up each row
     taken: set[str] = set()
@@ -104,6 +106,8 @@ def _merge_vague(groups: dict[str, list[Finding]]) -> list[tuple[str, tuple[str,
     for name in hosts:
         if name not in taken:
             rows[name] = [name]
+    if whole:
+        rows = {name: [*parts, JOB] for name, parts in rows.items()}
     if "" in groups:
         rows = {name: [*parts, ""] for name, parts in rows.items()} or {"": [""]}
     names = sorted(rows)

@@ -21,6 +21,7 @@ EVIDENCED = 0.4  # a cause below this explains nothing away
 CONCERN = 0.5  # from here on a root is blamed
 SHOWN = 0.1
 _BEFORE, _AFTER = 600.0, 300.0  # seconds: how long before its effect a cause may end, and how long after it may begin
+_SAME_BOOT = 300.0  # seconds by which the start of one boot may differ, told from lines that syslog stamped late
 _OLD = 86400.0  # seconds: a cause last seen this long before the first complaint is history
 
 _SENTENCES: dict[str, dict[str, str]] = {
@@ -29,6 +30,10 @@ _SENTENCES: dict[str, dict[str, str]] = {
     "old": {
         "en": "last seen more than a day before the first complaint",
         "zh": "最后一次出现比首个故障现象早一天以上",
+    },
+    "earlier-boot": {
+        "en": "last seen before the host was started anew, and {other} was seen after that",
+        "zh": "最后一次出现在主机上次启动之前，而此后出现的是“{other}”",
     },
     "unrelated": {
         "en": "explains none of the symptoms seen",
@@ -75,6 +80,7 @@ def rank(
             key=lambda other: other.key,
         )
         _score_reach(one, symptoms, language)
+    _put_back_earlier_boots(roots, language)
     prior = priors or {}
     ordered = _join_siblings(sorted(causes, key=lambda one: _order(one, prior)))
     for one in ordered:
@@ -99,6 +105,39 @@ def _score_support(one: Hypothesis, language: str) -> None:
             one.parts.append(
                 ScorePart("against", -round(finding.strength, 3), finding.because or _SENTENCES["against"][language])
             )
+
+
+def _put_back_earlier_boots(roots: Sequence[Hypothesis], language: str) -> None:
+    """Halve what was last seen in an earlier boot of a host on which another root is seen in a later one.
+
+    Only lines with both a time and an uptime tell their boot; a root with evidence that does not stays as it is.
+    """
+    starts = {one.key: start for one in roots if (start := _last_start(one)) is not None}
+    for one in roots:
+        later = [
+            other
+            for other in roots
+            if other.key in starts
+            and one.key in starts
+            and other.node == one.node
+            and other.probability >= CONCERN
+            and starts[other.key] > starts[one.key] + _SAME_BOOT
+        ]
+        if later and one.probability >= CONCERN:
+            best = max(later, key=lambda other: (other.probability, other.key))
+            _multiply(one, "earlier-boot", 0.5, _SENTENCES["earlier-boot"][language].format(other=best.id))
+
+
+def _last_start(one: Hypothesis) -> float | None:
+    """Return when the host was started in whose boot the evidence was last seen, None when some of it does not tell."""
+    starts = []
+    for finding in one.findings:
+        for seen in finding.observations() if finding.supports else ():
+            uptime = seen.attributes.get("uptime", "")
+            if seen.time is None or not uptime:
+                return None
+            starts.append(seen.time - float(uptime))
+    return max(starts, default=None)
 
 
 def _cite(text: str) -> str:
@@ -277,7 +316,23 @@ def _path(one: Hypothesis, symptoms: Sequence[Hypothesis], graph: nx.DiGraph, ru
     start = hurt[0].entity if hurt else ""
     if not start:
         start = next((other.entity for other in one.explains if other.entity and other.entity != one.entity), "")
-    return find_path(graph, start, one.entity or _as_node(one))
+    end = one.entity or _as_node(one)
+    if kind_of(end) != "node":
+        return find_path(graph, start, end)
+    ranks = _ranks_named(one, graph)  # of the many that may be on a host, the one that was hit
+    if len(ranks) == 1 and ranks[0] != start:
+        return list(dict.fromkeys([*find_path(graph, start, ranks[0]), ranks[0], end]))
+    return find_path(graph, start, end)
+
+
+def _ranks_named(one: Hypothesis, graph: nx.DiGraph) -> list[str]:
+    """Return the ranks whose processes the evidence names."""
+    found: dict[str, None] = {}
+    for fact in one.observations():
+        process = f"process:{fact.node}/{fact.attributes.get('pid', '')}"
+        if process in graph:
+            found |= dict.fromkeys(name for name in sorted(graph.predecessors(process)) if kind_of(name) == "rank")
+    return list(found)
 
 
 def strength_name(value: float) -> str:

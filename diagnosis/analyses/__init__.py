@@ -10,6 +10,8 @@ from types import ModuleType
 from diagnosis.analyses import (
     collectives,
     cpu_throttling,
+    driver_build,
+    flight_recorder,
     gangs,
     gpu_peers,
     gpu_use,
@@ -32,6 +34,7 @@ from diagnosis.facts import Facts
 ANALYSES: tuple[ModuleType, ...] = (
     xid_places,
     gpu_peers,
+    driver_build,
     memory_trend,
     outages,
     pace,
@@ -42,6 +45,7 @@ ANALYSES: tuple[ModuleType, ...] = (
     links,
     port_counters,
     collectives,
+    flight_recorder,
     stalls,
     job_hosts,
     scheduling,

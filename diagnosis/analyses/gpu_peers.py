@@ -1,7 +1,8 @@
 """One GPU beside its equals in one listing: fewer NVLinks, a narrower PCIe link, a lower power limit, lower clocks at work.
 
-Peers are the GPUs of the same input (and model, where it is told). Derives `gpu_outlier` with code `nvlink`, `pcie-width`,
-`pcie-generation`, `power-limit` or `clock`, citing the GPU's own rows.
+Peers are the GPUs of the same input (and model, where it is told). Derives `gpu_outlier` with code `nvlink`, `nvlink-mesh` (a board
+without switch, whose GPUs need not have equally many), `pcie-width`, `pcie-generation`, `power-limit` or `clock`, citing the
+GPU's own rows.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ _SLOW = 0.75  # a clock below this share of its peers' median is behind
 def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
     """Yield `gpu_outlier` observations."""
     yield from _nvlinks(facts)
+    yield from _topology(facts)
     yield from _compare(facts, "gpu_link", "width", "pcie-width", busy=False, share=0.99)
     yield from _compare(facts, "gpu_link", "generation", "pcie-generation", busy=True, share=0.99)
     yield from _compare(facts, "gpu_power", "limit", "power-limit", busy=False, share=0.9)
@@ -78,6 +80,25 @@ def _nvlinks(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
             peers = [count for other, count in up.items() if other != gpu]
             if down and peers and up[gpu] < most and sum(count < most for count in peers) * 3 <= 2 * len(peers):
                 yield _make(down[0], "nvlink", {"value": str(up[gpu]), "peers": str(most)}), down
+
+
+def _topology(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+    """Compare how many NVLinks the matrix of `topo -m` gives each GPU, summed over the others."""
+    groups: dict[tuple[str, str], dict[str, Observation]] = defaultdict(dict)
+    for one in facts.by_kind.get("gpu_topology", ()):
+        groups[(one.input, one.node)][one.entity] = one
+    for _, rows in sorted(groups.items()):
+        counts = {gpu: int(_number(one, "nvlinks") or 0) for gpu, one in rows.items()}
+        most = max(counts.values())
+        behind = sorted(gpu for gpu, count in counts.items() if count < most)
+        if len(counts) < 3 or not behind or (any(not counts[gpu] for gpu in behind) and len(behind) > 1):
+            continue
+        # through a switch, a GPU has equally many links to all others
+        switched = sum(one.attributes.get("alike") == "yes" for one in rows.values()) >= len(behind)
+        if len(behind) * 3 <= len(counts) * (1 if switched else 2):
+            for gpu in behind:
+                numbers = {"value": str(counts[gpu]), "peers": str(most)}
+                yield _make(rows[gpu], "nvlink" if switched else "nvlink-mesh", numbers), [rows[gpu]]
 
 
 def _make(one: Observation, code: str, attributes: dict[str, str]) -> Observation:

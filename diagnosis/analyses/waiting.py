@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from collectors.kube_names import parse_quantity
+from collectors.kube_names import is_device, parse_quantity
 from collectors.observation import Observation
 from collectors.scheduling_messages import Clause, read_reasons
 from diagnosis.facts import Facts
@@ -18,6 +19,7 @@ _TRUE_IS_BAD = frozenset(
     {"Unschedulable", "UnschedulableOnNodePool", "Evicted", "Preempted", "DisruptionTarget", "Failed"}
 )
 _SETTLING_EVENTS = frozenset({"Scheduled", "Admitted", "QuotaReserved", "Started"})
+_REQUEST_PATH = re.compile(r"resources\.(?:requests|limits)\.([\w./-]+)$")
 _SETTLING_CONDITIONS = frozenset({"PodScheduled", "QuotaReserved", "Admitted", "Scheduled"})
 
 
@@ -157,3 +159,17 @@ def pod_requests(facts: Facts, entity: str) -> Iterator[tuple[str, float, Observ
     chosen = named or ([one for one in pods if not one.entity] if len(pods) == 1 else [])
     for one in chosen[:1]:
         yield one.attributes["device"], float(one.attributes["devices"]), one
+    if not chosen:
+        yield from _requests_by_path(facts, entity)
+
+
+def _requests_by_path(facts: Facts, entity: str) -> Iterator[tuple[str, float, Observation]]:
+    """Yield what a jsonpath answer shows of a pod's requests: `spec.containers[*].resources.requests.nvidia.com/gpu`."""
+    for one in facts.by_kind.get("object", ()):
+        if one.code != "Pod" or facts.resolver.resolve(one.entity, one.node) != entity:
+            continue
+        for path, text in one.attributes.items():
+            match = _REQUEST_PATH.search(path)
+            amount = parse_quantity(text) if match and is_device(match[1]) else None
+            if match and amount is not None:
+                yield match[1], amount, one

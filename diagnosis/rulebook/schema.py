@@ -201,6 +201,7 @@ class Evidence(_Model):
 
     when: Condition
     strength: Strength
+    entity: EntityKind | None = None  # what it is about, where that is narrower than the rule's entity: a rank of a job
     why: Text | None = None
     examples: Examples
 

@@ -111,3 +111,20 @@ def test_parsers_are_total(raw: str) -> None:
         list(infiniband.parse_block(Reader(f"{head}\n{raw}".encode(), 0, 1, "x")))
     list(interfaces.parse_block(Reader(f"$ mlnx_qos -i eth0\n{raw}".encode(), 0, 1, "x")))
     list(interfaces.parse_line(peel("x", 1, raw)))
+
+
+def test_ethtool_says_whether_there_is_a_link() -> None:
+    text = "$ ethtool ens5f0np0\nSettings for ens5f0np0:\n\tSpeed: Unknown!\n\tDuplex: Unknown! (255)\n\tLink detected: no\n"
+    (found,) = [one for one in read(text) if isinstance(one, Observation) and one.kind == "interface"]
+    assert (found.code, found.attributes["carrier"], found.entity) == ("down", "no", "link:ens5f0np0:1")
+
+
+def test_a_single_counter_that_cat_prints() -> None:
+    text = "node-a:~$ cat /sys/class/infiniband/mlx5_0/ports/1/hw_counters/packet_seq_err\n182736\n"
+    (found,) = [one for one in read(text) if isinstance(one, Sample)]
+    assert (found.metric, found.value, found.entity, found.node) == (
+        "packet_seq_err",
+        182736.0,
+        "link:mlx5_0:1",
+        "node-a",
+    )

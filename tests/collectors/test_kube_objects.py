@@ -66,6 +66,16 @@ Containers:
     assert (end.kind, end.code, end.attributes["exit_code"]) == ("container-end", "OOMKilled", "137")
 
 
+def test_a_table_with_heartbeats_is_of_a_node_also_when_cut() -> None:
+    text = (
+        "Conditions:\n"
+        "  Type           Status  LastHeartbeatTime                 LastTransitionTime                Reason                   Message\n"
+        "  ----           ------  -----------------                 ------------------                ------                   -------\n"
+        "  DiskPressure   True    Thu, 13 Feb 2025 09:41:26 +0800   Thu, 13 Feb 2025 09:40:00 +0800   KubeletHasDiskPressure   kubelet has disk pressure\n"
+    )
+    assert [(one.kind, one.code) for one in observations(kube_describe, text)] == [("node-condition", "DiskPressure")]
+
+
 def test_condition_whose_message_comes_before_its_type() -> None:
     text = """Status:
   Conditions:

@@ -91,6 +91,19 @@ def test_zap() -> None:
             ),
             ["gang", "insufficient"],
         ),
+        (
+            (
+                'Failed to schedule pod, incompatible with nodepool "cpu", daemonset overhead={"cpu":"200m"}, incompatible requirements, key '
+                'node.kubernetes.io/instance-type, a In [p5] not in a In [m5]; incompatible with nodepool "gpu", daemonset overhead={"cpu":"200m"}, '
+                "did not tolerate taint (taint=nvidia.com/gpu=true:NoSchedule)"
+            ),
+            ["selector", "taint"],
+        ),
+        ('Failed to schedule pod, all available instance types exceed limits for nodepool: "gpu"', ["pool-limit"]),
+        (
+            'incompatible with nodepool "default", daemonset overhead={}, no instance type satisfied resources {"cpu":"4"}',
+            ["instance-type"],
+        ),
         ("Started container main", []),
         ("", []),
     ],
@@ -105,6 +118,8 @@ def test_reason_details() -> None:
     )
     assert (taint.details, taint.count, taint.total) == ({"taint": "nvidia.com/gpu", "value": "present"}, 1, 4)
     assert short.details == {"resource": "nvidia.com/gpu"}
+    (quoted,) = read_reasons('with reason "0/4 nodes are available: 4 Insufficient nvidia.com/gpu."')
+    assert quoted.details == {"resource": "nvidia.com/gpu"}
 
 
 def test_a_line_that_says_nothing() -> None:

@@ -30,14 +30,6 @@ def test_narrow_table_of_older_drivers() -> None:
     assert (row.entity, row.attributes["limit"]) == ("gpu:0000:3b:00.0", "250W")
 
 
-def test_nvlink_states() -> None:
-    records = read(nvidia_smi, TEXT)
-    assert [(one.entity, one.attributes["link"]) for one in observed(records, "nvlink") if one.code == "inactive"] == [
-        ("gpu:1", "1")
-    ]
-    assert ("gpu:GPU-00000000-0000-4000-8000-000000000002", "gpu:1") in same(records)
-
-
 def test_csv_decodes_the_throttle_mask() -> None:
     active = {
         (one.entity, one.code) for one in observed(read(nvidia_smi, TEXT), "field") if one.attributes["value"] == "Active"

@@ -69,6 +69,19 @@ def test_a_record_keeps_its_whole_reason() -> None:
 
 
 @pytest.mark.parametrize(
+    ("row", "reason", "nodes"),
+    [
+        ("gres/gpu count reported lower than configured (7 < 8) slurm 2025-03-02T10:11:12 gpu03", "gres/gpu count reported lower than configured (7 < 8)", 1),
+        ("Not responding       slurm     2025-03-02T10:11:12 gpu[03-05]", "Not responding", 3),
+        ("maintenance          root      Unknown             gpu03", "maintenance", 1),
+    ],
+)  # fmt: skip
+def test_a_reason_may_be_wider_than_its_column(row: str, reason: str, nodes: int) -> None:
+    found = parse_table(f"REASON               USER      TIMESTAMP           NODELIST\n{row}\n")
+    assert [one.attributes["reason"] for one in found] == [reason] * nodes
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "REASON USER TIMESTAMP NODELIST\nx",

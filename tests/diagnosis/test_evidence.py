@@ -317,6 +317,17 @@ def test_order(
     assert bool(find({"first": XID, "then": ECC, "within": "30s"}, rulebook, *facts)) == holds
 
 
+@pytest.mark.parametrize(
+    ("ages", "holds"), [(("540", "480"), True), (("480", "540"), False), (("480", "480"), False), (("480", ""), False)]
+)
+def test_events_follow_by_age_also_when_the_newest_stands_first(
+    rulebook: Rulebook, ages: tuple[str, str], holds: bool
+) -> None:
+    facts = [fact("event", code, line=line, age=age) for code, line, age in (("Failed", 2, ages[0]), ("Started", 1, ages[1]))]
+    when = {"first": {"kind": "event", "code": "Failed"}, "then": {"kind": "event", "code": "Started"}}
+    assert bool(find(when, rulebook, *facts)) == holds
+
+
 def test_a_fact_does_not_follow_itself(rulebook: Rulebook) -> None:
     assert find({"first": XID, "then": XID}, rulebook, fact("xid", time=5.0)) == []
     assert find(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +16,7 @@ GAP = 30.0
 def test_each_time_is_in_one_stretch_and_stretches_lie_apart(times: list[float], gap: float) -> None:
     found = cut(times, gap)
     assert all(sum(start <= time <= end for start, end in found) == 1 for time in times)
-    assert all(later[0] - earlier[1] > gap for earlier, later in zip(found, found[1:], strict=False))
+    assert all(later[0] - earlier[1] > gap for earlier, later in pairwise(found))
 
 
 def test_owners_that_share_a_job_are_one_incident_while_it_lasts() -> None:
@@ -29,7 +31,7 @@ def test_owners_that_share_a_job_are_one_incident_while_it_lasts() -> None:
 
 def test_a_long_window_stays_open_for_later_ones() -> None:
     windows = [Window("a", 0.0, 1000.0), Window("b", 5.0, 6.0), Window("c", 900.0, 901.0)]
-    ties = dict.fromkeys("abc", ["job"])
+    ties = {"a": ["job"], "b": ["job"], "c": ["job"]}
     assert join(windows, ties, GAP) == [Incident(("a", "b", "c"), 0.0, 1000.0)]
 
 
