@@ -25,7 +25,10 @@ from collectors.prefix import Line, peel
 SOURCE = "kernel"
 LAYERS = ("hardware", "node")
 SIGNATURES = (r"\{\d+\}\[Hardware Error\]: ",)
-HEADS = (r"\{\d+\}\[Hardware Error\]: (?:Hardware error from APEI|event severity)", r"BERT: Error records from previous boot")
+HEADS = (
+    r"\{\d+\}\[Hardware Error\]: (?:Hardware error from APEI|event severity)",
+    r"BERT: Error records from previous boot",
+)
 
 _LINE = re.compile(r"(?:\{(?P<record>\d+)\})?\[Hardware Error\]: (?P<text>.*)$")
 _MOST_FOREIGN, _MOST = 6, 200
@@ -81,7 +84,11 @@ def parse_block(reader: Reader) -> Iterator[Record]:
         while True:
             raw = reader.peek()
             match = _LINE.search(peel(reader.input, reader.number, raw[:2000]).text) if raw is not None else None
-            if match and (match["record"] or "") == (record or "") and not re.search(r"Hardware error from APEI", match["text"]):
+            if (
+                match
+                and (match["record"] or "") == (record or "")
+                and not re.search(r"Hardware error from APEI", match["text"])
+            ):
                 break
             foreign += 1
             if raw is None or foreign > _MOST_FOREIGN or (match and match["record"] == record):
@@ -112,9 +119,7 @@ def _take(section: _Section, text: str, number: int) -> None:
             section.found.setdefault(name, match[1].strip())
 
 
-def _make(
-    name: str, head: Line, section: _Section, severity: str, common: dict[str, str], first: int
-) -> Observation:
+def _make(name: str, head: Line, section: _Section, severity: str, common: dict[str, str], first: int) -> Observation:
     found = {**common, **section.found}
     kind = found.get("section", "").lower()
     found["section"] = next((word for part, word in _SECTIONS if part in kind), "unknown")
@@ -124,7 +129,9 @@ def _make(
         entity = f"pcie_device:{found['pci']}"
     if head.uptime is not None:
         found["uptime"] = f"{head.uptime:.6f}"
-    code = {"recoverable": "recoverable", "fatal": "fatal", "corrected": "corrected", "info": "info"}.get(section.severity or severity, severity)
+    code = {"recoverable": "recoverable", "fatal": "fatal", "corrected": "corrected", "info": "info"}.get(
+        section.severity or severity, severity
+    )
     text = " ".join(dict.fromkeys(part for part in section.texts if part))
     return Observation(
         SOURCE, "ghes", name, first, max(section.last, first), text, code=code, time=head.time, node=head.host, entity=entity,

@@ -22,7 +22,9 @@ SOURCE = "bug-report"
 LAYERS: tuple[str, ...] = ()
 SIGNATURES = (r"^Start of NVIDIA bug report log file", r"^nvidia-bug-report\.sh Version: \d")
 HEADS = (r"^Start of NVIDIA bug report log file",)
-_DATE = re.compile(r"^Date: (?:[A-Z][a-z]{2} (?P<day>[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d)\D*?(?: [+-]\d+)? (?P<year>\d{4})|.*)$")
+_DATE = re.compile(
+    r"^Date: (?:[A-Z][a-z]{2} (?P<day>[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d)\D*?(?: [+-]\d+)? (?P<year>\d{4})|.*)$"
+)
 _UNAME = re.compile(r"^uname: Linux (?P<host>\S+) (?P<kernel>\d\S+) ")
 _MOST = 16
 

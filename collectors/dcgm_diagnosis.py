@@ -4,12 +4,26 @@ DCGM 2.x and 3.x (`DCGM GPU Diagnostic`, results by `gpu_ids`, warnings as texts
 by `entity_group` and `entity_id`); format: NVIDIA/DCGM `nvvs/include/JsonOutput.h`, `dcgmi/Diag.cpp`. Sample::
 
     {
-      "DCGM GPU Diagnostic" : {
-        "test_categories" : [
-          { "category" : "Hardware",
-            "tests" : [ { "name" : "GPU Memory", "results" : [
-              { "gpu_ids" : "0", "status" : "FAIL",
-                "warnings" : [ { "warning" : "GPU 0 had an uncontained error", "error_id" : 96 } ] } ] } ] } ] } }
+        "DCGM GPU Diagnostic": {
+            "test_categories": [
+                {
+                    "category": "Hardware",
+                    "tests": [
+                        {
+                            "name": "GPU Memory",
+                            "results": [
+                                {
+                                    "gpu_ids": "0",
+                                    "status": "FAIL",
+                                    "warnings": [{"warning": "GPU 0 had an uncontained error", "error_id": 96}],
+                                }
+                            ],
+                        }
+                    ],
+                }
+            ]
+        }
+    }
 """
 
 from __future__ import annotations
@@ -27,7 +41,15 @@ SOURCE = "dcgm"
 LAYERS = ("hardware",)
 SIGNATURES = (r'"DCGM (?:GPU )?Diagnostic"\s*:', r'"test_categories"\s*:')
 HEADS = (r'"DCGM (?:GPU )?Diagnostic"\s*:',)
-_RESULTS = {"pass": "pass", "fail": "fail", "warn": "warn", "skip": "skip", "skipped": "skip", "notrun": "skip", "not run": "skip"}
+_RESULTS = {
+    "pass": "pass",
+    "fail": "fail",
+    "warn": "warn",
+    "skip": "skip",
+    "skipped": "skip",
+    "notrun": "skip",
+    "not run": "skip",
+}
 
 
 def parse_block(reader: Reader) -> Iterator[Record]:
@@ -55,7 +77,15 @@ def _read_result(name: str, result: Tree, version: str, source: str) -> Iterator
         found["gpu"] = gpus.partition(",")[0]
     warnings = [_warning(one) for one in [*result.at("warnings").items, *result.at("warning").items]]
     message = " ".join(text for text, _, _ in warnings)
-    yield _observe(source, result.line, result.line, f"{name}: {outcome}", "dcgm_test", test, {**found, "message": message or outcome})
+    yield _observe(
+        source,
+        result.line,
+        result.line,
+        f"{name}: {outcome}",
+        "dcgm_test",
+        test,
+        {**found, "message": message or outcome},
+    )
     for text, error, line in warnings:
         more = {"message": text, "test": test, **({"error": error} if error else {})}
         gpu = re.search(r"\bGPU (\d{1,3})\b(?!-)", text)

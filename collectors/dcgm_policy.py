@@ -49,7 +49,11 @@ def parse_block(reader: Reader) -> Iterator[Record]:
         text = f"{text.strip()} {after.strip()}"  # type: ignore[union-attr]
         reader.next()
     code = next((name for name, regex in _KINDS if re.search(regex, match["what"], re.I)), "other")
-    found = {"what": match["what"], **({"value": value} if value else {}), **({"xid": value} if value and code == "xid" else {})}
+    found = {
+        "what": match["what"],
+        **({"value": value} if value else {}),
+        **({"xid": value} if value and code == "xid" else {}),
+    }
     yield Observation(
         SOURCE, "dcgm_policy", reader.input, first, last, text.strip(), code=code, time=parse_syslog(stamp[1]) if stamp else None,
         node=reader.node, attributes=found,

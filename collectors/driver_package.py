@@ -43,7 +43,9 @@ _DKMS = re.compile(
 _BOOT = re.compile(r"(?:SecureBoot|secureboot: Secure boot) (?P<state>enabled|disabled)")
 _UNAME = re.compile(rf"(?:^|^uname: )Linux (?P<host>\S+) (?P<kernel>{_RELEASE}) #\d")
 _BARE = re.compile(rf"^({_RELEASE})\s*$")
-_FIELD = re.compile(r"^(?P<name>filename|version|vermagic|signer|license|srcversion|sig_key|firmware|depends|parm|alias|author|name|retpoline|intree|sig_\w+|signature|description|import_ns|supported|rhelversion|suserelease|staging|softdep):\s*(?P<value>.*?)\s*$")
+_FIELD = re.compile(
+    r"^(?P<name>filename|version|vermagic|signer|license|srcversion|sig_key|firmware|depends|parm|alias|author|name|retpoline|intree|sig_\w+|signature|description|import_ns|supported|rhelversion|suserelease|staging|softdep):\s*(?P<value>.*?)\s*$"
+)
 _MISSING = re.compile(r"modinfo: ERROR: Module (?:alias )?(nvidia[\w-]*) not found")
 
 
@@ -53,7 +55,12 @@ def parse_line(line: Line) -> Iterator[Record]:
     text = line.text
     match = _MODULE.search(text)
     if match:
-        yield _observe(line, "driver_module", match["driver"], {"driver": match["driver"], "open": "yes" if match["open"] else "no"})
+        yield _observe(
+            line,
+            "driver_module",
+            match["driver"],
+            {"driver": match["driver"], "open": "yes" if match["open"] else "no"},
+        )
         return
     match = _DKMS.match(line.raw.strip())
     if match:
@@ -108,7 +115,9 @@ def parse_block(reader: Reader) -> Iterator[Record]:
         attributes["signed"] = "yes" if found.get("signer") or found.get("sig_key") else "no"
     if found or (titled and not head.lstrip().startswith(("#", "$"))):
         code = found.get("version") or ("unknown" if found else "absent")
-        text = f"modinfo {attributes['module']}: " + ", ".join(f"{name}={value}" for name, value in sorted(attributes.items()))
+        text = f"modinfo {attributes['module']}: " + ", ".join(
+            f"{name}={value}" for name, value in sorted(attributes.items())
+        )
         yield Observation(
             SOURCE, "modinfo", reader.input, begin, last, text, code=code, node=reader.node, attributes=attributes
         )
@@ -116,5 +125,14 @@ def parse_block(reader: Reader) -> Iterator[Record]:
 
 def _observe(line: Line, kind: str, code: str, attributes: dict[str, str]) -> Observation:
     return Observation(
-        SOURCE, kind, line.input, line.number, line.number, line.text, code=code, time=line.time, node=line.host, attributes=attributes
+        SOURCE,
+        kind,
+        line.input,
+        line.number,
+        line.number,
+        line.text,
+        code=code,
+        time=line.time,
+        node=line.host,
+        attributes=attributes,
     )

@@ -3,8 +3,9 @@
 Versions 450 to 595 (no specification; the user guide lists the settings that the log begins with). From 570 on an error of
 an NVLink 5 port is told over several lines, one `name : value` each. Samples::
 
-    [Dec 19 2024 19:17:49] [ERROR] [tid 1374] detected NVSwitch non-fatal error 12028 on fid 0 on NVSwitch pci bus id 00000000:83:00.0 physical id 0 port 34
-    [Apr 17 2024 01:51:39] [ERROR] [tid 2999877] failed to find the GPU handle 10187860174420860981 in the multicast team request setup 5653964288847403984.
+    [Dec 19 2024 19:17:49] [ERROR] [tid 1374] detected NVSwitch non-fatal error 12028 on fid 0 on NVSwitch pci bus id
+        00000000:83:00.0 physical id 0 port 34                                        (in one line)
+    [Apr 17 2024 01:51:39] [ERROR] [tid 2999877] failed to find the GPU handle 10187860174420860981 in the multicast team ...
     [Oct 13 2025 18:14:38] [ERROR] [tid 202] Fabric Manager detected GPU NVL Fatal error on :
     moduleId : 3
     portNum : 4
@@ -24,9 +25,15 @@ from collectors.prefix import peel
 
 SOURCE = "fabric-manager"
 LAYERS = ("node", "hardware")
-SIGNATURES = (r"^\[[A-Z][a-z]{2} \d\d \d{4} \d\d:\d\d:\d\d\] \[[A-Z]+\] \[tid \d+\] ", r"^Fabric Manager Log initializing at")
+SIGNATURES = (
+    r"^\[[A-Z][a-z]{2} \d\d \d{4} \d\d:\d\d:\d\d\] \[[A-Z]+\] \[tid \d+\] ",
+    r"^Fabric Manager Log initializing at",
+)
 _LINE = r"\[(?:ERROR|WARNING|WARN|CRITICAL|FATAL)\] \[tid \d+\] "
-HEADS = (_LINE, r"\[INFO\] \[tid \d+\] (?:Fabric Manager version|Successfully configured all the available|fabric manager .{0,40}degraded)")
+HEADS = (
+    _LINE,
+    r"\[INFO\] \[tid \d+\] (?:Fabric Manager version|Successfully configured all the available|fabric manager .{0,40}degraded)",
+)
 
 _STAMPED = re.compile(
     r"^(?:.{0,120}?)\[(?P<stamp>[A-Z][a-z]{2} +\d{1,2} \d{4} \d\d:\d\d:\d\d)\] \[(?P<level>[A-Z]+)\] \[tid \d+\] (?P<text>.*)$"
@@ -35,7 +42,9 @@ _SWITCH = re.compile(
     r"detected NVSwitch (?P<severity>non-fatal|fatal) error (?P<sxid>\d+) on fid \d+ on NVSwitch pci bus id (?P<switch_pci>[0-9A-Fa-f:.]+)"
     r" physical id (?P<physical>\d+)(?: port (?P<port>-?\d+))?"
 )
-_PORT = re.compile(r"detected (?P<on>GPU|NVSwitch|Switch)[\w ]*? (?P<severity>Non-Fatal|Nonfatal|Fatal) error on ?:?\s*$", re.I)
+_PORT = re.compile(
+    r"detected (?P<on>GPU|NVSwitch|Switch)[\w ]*? (?P<severity>Non-Fatal|Nonfatal|Fatal) error on ?:?\s*$", re.I
+)
 _PAIR = re.compile(r"^\s*(?P<name>[A-Za-z]\w{2,30}) ?: (?P<value>\S.*?)\s*(?:#.*)?$")
 _KINDS = (
     ("version-mismatch", r"don't match with driver version|version mismatch|incompatible .{0,30}version"),
@@ -57,7 +66,7 @@ def parse_block(reader: Reader) -> Iterator[Record]:
     if not match:
         return
     text, host = match["text"].strip(), peel(reader.input, first, raw[:400]).host
-    time, found, last = parse_syslog(match["stamp"]), {"level": match["level"].lower()}, first
+    time, found, last = _time(match["stamp"]), {"level": match["level"].lower()}, first
     entity, code = "", ""
     switch, port = _SWITCH.search(text), _PORT.search(text)
     if switch:
@@ -72,7 +81,13 @@ def parse_block(reader: Reader) -> Iterator[Record]:
         found |= {name: pairs[key] for key, name in _NAMES.items() if key in pairs}
         text = " ".join([text, *(f"{name}={value}" for name, value in pairs.items())])
     elif match["level"] == "INFO":
-        code = "started" if text.startswith("Fabric Manager version") else "degraded" if "degraded" in text else "configured"
+        code = (
+            "started"
+            if text.startswith("Fabric Manager version")
+            else "degraded"
+            if "degraded" in text
+            else "configured"
+        )
         version = re.search(r"version (\d[\d.]+)", text)
         found |= {"version": version[1]} if version else {}
     else:
@@ -81,6 +96,11 @@ def parse_block(reader: Reader) -> Iterator[Record]:
         SOURCE, "fabric_manager", reader.input, first, last, text, code=code, time=time, node=host or reader.node, entity=entity,
         attributes=found,
     )  # fmt: skip
+
+
+def _time(stamp: str) -> float | None:
+    month, day, year, clock = stamp.split()
+    return parse_syslog(f"{month} {day} {clock} {year}")
 
 
 _NAMES = {

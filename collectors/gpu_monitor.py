@@ -26,8 +26,15 @@ from collectors.observation import Observation, Record, Sample
 
 SOURCE = "metrics"
 LAYERS = ("hardware",)
-SIGNATURES = (r"^\s*# ?(?:Date +Time +|Time +)?gpu\s+\w", r"^#?\s?#?Entity\s+[A-Z0-9]{4,6}\b", r"^\s*# ?(?:YYYYMMDD|HH:MM:SS|Idx) ")
-HEADS = (r"^\s*# ?(?:Date +Time +|Time +)?gpu\s+(?:pwr|pid|gtemp|temp|sm|pclk|mclk|pviol|fb|sbecc|rxpci)\b", r"^\s*#? ?Entity\s+[A-Z0-9]{4,6}\b")
+SIGNATURES = (
+    r"^\s*# ?(?:Date +Time +|Time +)?gpu\s+\w",
+    r"^#?\s?#?Entity\s+[A-Z0-9]{4,6}\b",
+    r"^\s*# ?(?:YYYYMMDD|HH:MM:SS|Idx) ",
+)
+HEADS = (
+    r"^\s*# ?(?:Date +Time +|Time +)?gpu\s+(?:pwr|pid|gtemp|temp|sm|pclk|mclk|pviol|fb|sbecc|rxpci)\b",
+    r"^\s*#? ?Entity\s+[A-Z0-9]{4,6}\b",
+)
 
 # Columns of `nvidia-smi dmon` and short names of DCGM's fields -> the metric that says the same. What dmon calls a violation is a
 # share of time or a flag there, and a running sum in DCGM, so it has names of its own.

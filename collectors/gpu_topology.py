@@ -26,8 +26,14 @@ from collectors.observation import Observation, Record, Relation
 SOURCE = "nvidia-smi"
 LAYERS = ("hardware", "node")
 _DEVICE = r"(?:GPU\d+|NIC\d+|(?:mlx|bnxt|irdma|efa|hfi|roce)\w+)"
-SIGNATURES = (rf"^(?:\x1b\[4m)?\s*GPU\d+\s+(?:{_DEVICE}|CPU Affinity)\b", r"^GPU\d+\s.*\b(?:NV\d+|PIX|PXB|PHB|NODE|SYS)\b")
-HEADS = (rf"^(?:\x1b\[4m)?\s*GPU\d+\s+(?:{_DEVICE}\s+|CPU Affinity)", r"^(?:\x1b\[4m)?\s*GPU\d+\s+GPU\d+\s*(?:\x1b\[0m)?\s*$")
+SIGNATURES = (
+    rf"^(?:\x1b\[4m)?\s*GPU\d+\s+(?:{_DEVICE}|CPU Affinity)\b",
+    r"^GPU\d+\s.*\b(?:NV\d+|PIX|PXB|PHB|NODE|SYS)\b",
+)
+HEADS = (
+    rf"^(?:\x1b\[4m)?\s*GPU\d+\s+(?:{_DEVICE}\s+|CPU Affinity)",
+    r"^(?:\x1b\[4m)?\s*GPU\d+\s+GPU\d+\s*(?:\x1b\[0m)?\s*$",
+)
 
 _ANSI = re.compile(r"\x1b\[[\d;]*m")
 _HEAD = re.compile(rf"\b{_DEVICE}\b")
@@ -93,7 +99,9 @@ def _describe(row: _Row, names: dict[str, tuple[str, int]], name: str) -> Observ
         "nics": ",".join(names.get(nic, (nic, 0))[0] for nic, cell in paths.items() if cell == nearest),
         "processors": row.rest[0] if row.rest else "",
         "numa": row.rest[1] if len(row.rest) > 1 else "",
-        "to_gpus": ",".join(sorted(Counter(cell for peer, cell in row.to.items() if peer.startswith("GPU") and cell != "X"))),
+        "to_gpus": ",".join(
+            sorted(Counter(cell for peer, cell in row.to.items() if peer.startswith("GPU") and cell != "X"))
+        ),
     }
     found = {key: value for key, value in found.items() if value}
     return Observation(

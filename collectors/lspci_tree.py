@@ -18,9 +18,14 @@ from collectors.observation import Record, Relation
 
 SOURCE = "lspci"
 LAYERS: tuple[str, ...] = ()
-SIGNATURES = (r"^-(?:\+-)?\[[0-9a-f]{4,6}:[0-9a-f]{2}(?:-[0-9a-f]{2})?\]-", r"^ +[|+\\].*(?:-\[[0-9a-f]{2}|[+\\]-[0-9a-f]{2}\.[0-7] )")
+SIGNATURES = (
+    r"^-(?:\+-)?\[[0-9a-f]{4,6}:[0-9a-f]{2}(?:-[0-9a-f]{2})?\]-",
+    r"^ +[|+\\].*(?:-\[[0-9a-f]{2}|[+\\]-[0-9a-f]{2}\.[0-7] )",
+)
 HEADS = (r"^-(?:\+-)?\[[0-9a-f]{4,6}(?::[0-9a-f]{2})?(?:-[0-9a-f]{2})?\]-",)
-_TOKEN = re.compile(r"-\[(?:(?P<domain>[0-9a-f]{4,6}):)?(?P<bus>[0-9a-f]{2})(?:-[0-9a-f]{2})?\](?=[-+\s]|$)|(?<=[-+\\])(?P<device>[0-9a-f]{2}\.[0-7])(?=[-\s]|$)")
+_TOKEN = re.compile(
+    r"-\[(?:(?P<domain>[0-9a-f]{4,6}):)?(?P<bus>[0-9a-f]{2})(?:-[0-9a-f]{2})?\](?=[-+\s]|$)|(?<=[-+\\])(?P<device>[0-9a-f]{2}\.[0-7])(?=[-\s]|$)"
+)
 _ROW = re.compile(r"^[ |]*[|+\\]")
 _MOST = 4000
 
@@ -50,14 +55,26 @@ def parse_block(reader: Reader) -> Iterator[Record]:
             last = token.end() == len(rows)
             if bridge:
                 kind = _kind(name, token["device"]) if last else "pcie_device"
-                yield Relation(f"{kind}:{address}", f"pcie_device:{bridge}", "behind", reader.input, number, reader.node)
+                yield Relation(
+                    f"{kind}:{address}", f"pcie_device:{bridge}", "behind", reader.input, number, reader.node
+                )
                 if kind != "pcie_device":
-                    yield Relation(f"pcie_device:{address}", f"pcie_device:{bridge}", "behind", reader.input, number, reader.node)
+                    yield Relation(
+                        f"pcie_device:{address}", f"pcie_device:{bridge}", "behind", reader.input, number, reader.node
+                    )
             device = address
     reader.back(place)
 
 
 def _kind(name: str, device: str) -> str:
-    if "NVIDIA" in name and device.endswith(".0") and not re.search(r"Audio|USB|Switch|Bridge|BlueField|Mellanox", name, re.I):
+    if (
+        "NVIDIA" in name
+        and device.endswith(".0")
+        and not re.search(r"Audio|USB|Switch|Bridge|BlueField|Mellanox", name, re.I)
+    ):
         return "gpu"
-    return "nic" if re.search(r"Mellanox|ConnectX|BlueField", name) and not re.search(r"Bridge|DMA|Switch", name, re.I) else "pcie_device"
+    return (
+        "nic"
+        if re.search(r"Mellanox|ConnectX|BlueField", name) and not re.search(r"Bridge|DMA|Switch", name, re.I)
+        else "pcie_device"
+    )

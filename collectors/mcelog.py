@@ -36,7 +36,9 @@ _PROCESSOR = re.compile(r"^CPU (?P<cpu>\d+) (?:BANK (?P<bank>\d+)|(?P<event>THER
 _STATUS = re.compile(r"^STATUS (?:0x)?(?P<status>[0-9a-f]{6,16})\b")
 _TIME = re.compile(r"^TIME (\d{9,11})\b")
 _CAUSE = re.compile(r"^(?:MCA: |Transaction: |Memory )(?P<what>.*)$")
-_VERDICT = re.compile(r"(?P<severity>Corrected|Uncorrected) (?:memory errors on page (?P<page>[0-9a-f]+) exceed|DIMM memory error count exceeded)")
+_VERDICT = re.compile(
+    r"(?P<severity>Corrected|Uncorrected) (?:memory errors on page (?P<page>[0-9a-f]+) exceed|DIMM memory error count exceeded)"
+)
 
 
 def parse_block(reader: Reader) -> Iterator[Record]:

@@ -73,7 +73,11 @@ def parse_block(reader: Reader) -> Iterator[Record]:
             reader.next()
         if able:
             found = True
-            attributes = {"links": str(sum(able.values())), "refused": str(able["false"]), **({"gpu": gpu, "model": model} if gpu else {})}
+            attributes = {
+                "links": str(sum(able.values())),
+                "refused": str(able["false"]),
+                **({"gpu": gpu, "model": model} if gpu else {}),
+            }
             code = "no-p2p" if able["false"] else "p2p"
             yield _observe(reader.input, begin[0], begin[1], "nvlink_capability", code, attributes, gpu)
         following = reader.peek()

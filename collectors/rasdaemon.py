@@ -70,7 +70,9 @@ def parse_line(line: Line) -> Iterator[Record]:
     match = _BUS.search(text)
     if match:
         pci = normalise_pci(match["pci"]) or match["pci"]
-        severity = "corrected" if match["severity"] == "Corrected" else "nonfatal" if "Non-" in match["severity"] else "fatal"
+        severity = (
+            "corrected" if match["severity"] == "Corrected" else "nonfatal" if "Non-" in match["severity"] else "fatal"
+        )
         found = {"pci": pci, "pcie_device": pci, "form": "relayed", "what": match["what"].strip()}
         yield _observe(line, text, "aer", severity, found, _when(match), f"pcie_device:{pci}")
         return

@@ -3,10 +3,15 @@
 DMTF DSP0266 (LogEntry 1.x, Event 1.x) as OpenBMC, iDRAC, iLO, XCC, Supermicro and NVIDIA's HGX baseboard fill it: whole
 collections, single entries, events with `Events`, and one object a line as `jq -c` leaves them. Sample::
 
-    {"@odata.id": "/redfish/v1/Systems/HGX_Baseboard_0/LogServices/EventLog/Entries/17",
-     "@odata.type": "#LogEntry.v1_15_0.LogEntry", "Created": "2025-03-11T13:58:02+00:00", "Severity": "Critical",
-     "MessageId": "ResourceEvent.1.0.ResourceErrorsDetected", "MessageArgs": ["GPU_SXM_3", "Uncorrectable ECC error"],
-     "Message": "The resource property GPU_SXM_3 has detected errors of type 'Uncorrectable ECC error'."}
+    {
+        "@odata.id": "/redfish/v1/Systems/HGX_Baseboard_0/LogServices/EventLog/Entries/17",
+        "@odata.type": "#LogEntry.v1_15_0.LogEntry",
+        "Created": "2025-03-11T13:58:02+00:00",
+        "Severity": "Critical",
+        "MessageId": "ResourceEvent.1.0.ResourceErrorsDetected",
+        "MessageArgs": ["GPU_SXM_3", "Uncorrectable ECC error"],
+        "Message": "The resource property GPU_SXM_3 has detected errors of type 'Uncorrectable ECC error'.",
+    }
 """
 
 from __future__ import annotations
@@ -37,7 +42,10 @@ _KINDS = (  # what an entry is about, told by its message id and words, the most
 )  # fmt: skip
 _MODULE = re.compile(r"GPU_(?:SXM_)?(\d{1,2})\b|\bGPU ?(\d{1,2})\b")
 _XID = re.compile(r"\bXID[: =]+(\d{1,3})\b", re.I)
-_GOOD = re.compile(r"restored|returned to normal|has been (?:resolved|cleared|restored)|within (?:the )?(?:normal|range)|deassert|no longer", re.I)
+_GOOD = re.compile(
+    r"restored|returned to normal|has been (?:resolved|cleared|restored)|within (?:the )?(?:normal|range)|deassert|no longer",
+    re.I,
+)
 _MOST = 20_000
 
 

@@ -17,7 +17,7 @@ from diagnosis.graph import find_path, rests_on
 from diagnosis.model import LAYERS, STRENGTHS, Hypothesis, ScorePart
 from diagnosis.rulebook import Rulebook
 
-EVIDENCED = 0.4  # a cause below this explains nothing away
+EVIDENCED = 0.4  # a cause below this explains nothing away; what is blamed itself needs a cause that is blamed
 CONCERN = 0.5  # from here on a root is blamed
 SHOWN = 0.1
 _BEFORE, _AFTER = 600.0, 300.0  # seconds: how long before its effect a cause may end, and how long after it may begin
@@ -177,7 +177,8 @@ def _tell_consequences(causes: Sequence[Hypothesis], graph: nx.DiGraph, rulebook
         stands_for = set(rule.stands_for)
         explaining = []
         for other in causes:
-            if other.id == one.id or other.probability < EVIDENCED:
+            needed = EVIDENCED if rule.inconclusive or one.probability < CONCERN else CONCERN
+            if other.id == one.id or other.probability < needed:
                 continue
             reach = rulebook.reach(other.id)
             stand_in = bool(rulebook.causes[other.id].stands_for)
@@ -266,8 +267,13 @@ def _depth(one: Hypothesis) -> int:
 
 def _order(one: Hypothesis, priors: Mapping[str, float]) -> tuple[object, ...]:
     first = one.times()[0]
+    # what the job suffers from comes before a fault that it does not feel
+    felt = one.probability >= CONCERN and any(
+        not other.layer and kind_of(other.entity) == "job" for other in one.explains
+    )
     return (
         one.verdict != "root",
+        not felt,
         -round(one.probability, 2),
         -len(one.explains),
         -sum(1 for finding in one.findings if finding.supports),

@@ -41,18 +41,30 @@ def _kernel(found: dict[str, list[Observation]]) -> Iterator[tuple[Observation, 
     about = here or rows
     built = ", ".join(sorted({one.attributes["kernel"] for one in about}))
     attributes = {"kernel": kernel, "built": built, "driver": about[-1].attributes.get("driver", "")}
-    yield _make(about[-1], code, f"driver built for {built}, running kernel {kernel}", attributes), [*about, found["running_kernel"][0]]
+    yield (
+        _make(about[-1], code, f"driver built for {built}, running kernel {kernel}", attributes),
+        [*about, found["running_kernel"][0]],
+    )
 
 
 def _version(found: dict[str, list[Observation]]) -> Iterator[tuple[Observation, list[Observation]]]:
     loaded = {one.code: one for one in found["driver_module"]}
-    on_disk = {one.attributes["version"]: one for one in found["modinfo"] if one.attributes.get("version") and one.attributes.get("module") == "nvidia"}
+    on_disk = {
+        one.attributes["version"]: one
+        for one in found["modinfo"]
+        if one.attributes.get("version") and one.attributes.get("module") == "nvidia"
+    }
     if len(loaded) != 1 or len(on_disk) != 1:
         return
     (version, module), (installed, file) = next(iter(loaded.items())), next(iter(on_disk.items()))
-    if version.split(".")[:2] != installed.split(".")[:2] or (version.count(".") == installed.count(".") and version != installed):
+    if version.split(".")[:2] != installed.split(".")[:2] or (
+        version.count(".") == installed.count(".") and version != installed
+    ):
         attributes = {"loaded": version, "installed": installed}
-        yield _make(module, "reload-needed", f"driver {version} is loaded, {installed} is installed", attributes), [module, file]
+        yield (
+            _make(module, "reload-needed", f"driver {version} is loaded, {installed} is installed", attributes),
+            [module, file],
+        )
 
 
 def _make(one: Observation, code: str, text: str, attributes: dict[str, str]) -> Observation:

@@ -94,7 +94,7 @@ def _topology(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
         if len(counts) < 3 or not behind or (any(not counts[gpu] for gpu in behind) and len(behind) > 1):
             continue
         # through a switch, a GPU has equally many links to all others
-        switched = sum(one.attributes.get("alike") == "yes" for one in rows.values()) >= len(behind)
+        switched = all(rows[gpu].attributes.get("alike") == "yes" for gpu in behind)
         if len(behind) * 3 <= len(counts) * (1 if switched else 2):
             for gpu in behind:
                 numbers = {"value": str(counts[gpu]), "peers": str(most)}

@@ -37,3 +37,17 @@ def test_speed_alone_is_power_saving() -> None:
 def test_odd_input_yields_nothing() -> None:
     for text in ("3b:00.0", "LnkSta:", "\t\tLnkSta:\tSpeed unknown, Width x0", "ACSCtl"):
         assert observed(read(lspci, text), "pci_link") == []
+
+
+def test_tree() -> None:
+    from collectors import lspci_tree
+    from collectors.observation import Relation
+
+    records = read(lspci_tree, (FIXTURES / "lspci" / "tree.txt").read_text())
+    behind = {one.upper: one.lower for one in records if isinstance(one, Relation)}
+    assert behind["gpu:0000:0a:00.0"] == "pcie_device:0000:03:05.0"
+    assert behind["nic:0000:0b:00.0"] == "pcie_device:0000:03:06.0"
+    assert behind["pcie_device:0000:03:05.0"] == "pcie_device:0000:02:00.0"
+    assert behind["pcie_device:0000:02:00.0"] == "pcie_device:0000:00:01.0"
+    assert "pcie_device:0000:00:1f.0" not in behind
+    assert read(lspci_tree, "-[0000:00]-+-\n") == []
