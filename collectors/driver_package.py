@@ -24,12 +24,15 @@ from collectors.prefix import Line
 SOURCE = "driver"
 LAYERS = ("node",)
 _RELEASE = r"\d{1,2}\.\d{1,3}\.\d{1,3}[-.+_~\w]*"
+_FLAVOURS = r"generic|aws|azure|gcp|gke|oracle|lowlatency|nvidia|amd64|cloud-amd64|el\d|fc\d\d|default|server"
+_BARE_RELEASE = rf"^{_RELEASE}[-.](?:{_FLAVOURS})[\w.-]*\s*$"
 SIGNATURES = (
-    r"^NVRM version: ", r"^nvidia[\w-]*(?:/|, )\d{3}\.[\d.]+[,:]", r"^SecureBoot (?:enabled|disabled)", r"^(?:filename:\s+/lib/modules/|vermagic:\s)",
+    r"^NVRM version: ", r"^nvidia[\w-]*(?:/|, )\d{3}\.[\d.]+[,:]", r"^SecureBoot (?:enabled|disabled)",
+    r"^(?:filename:\s+/lib/modules/|vermagic:\s)",
 )  # fmt: skip
 ANCHORS = (
     r"NVRM version: NVIDIA UNIX ", r"^nvidia[\w-]*(?:/|, )\d{3}\.[\d.]+[,:]", r"^SecureBoot (?:enabled|disabled)",
-    r"secureboot: Secure boot (?:enabled|disabled)", rf"(?:^|^uname: )Linux \S+ {_RELEASE} #\d", rf"^{_RELEASE}[-.](?:generic|aws|azure|gcp|gke|oracle|lowlatency|nvidia\S*|amd64|cloud-\S+|el\d\S*|fc\d+\S*|default|server)[\w.-]*\s*$",
+    r"secureboot: Secure boot (?:enabled|disabled)", rf"(?:^|^uname: )Linux \S+ {_RELEASE} #\d", _BARE_RELEASE,
     r"EFI variables are not supported on this system", r"modinfo: ERROR: Module (?:alias )?nvidia not found",
 )  # fmt: skip
 HEADS = (r"^filename:\s+\S*/nvidia[\w-]*\.ko", r"(?:^|[#$] |/)modinfo nvidia[\w-]*(?: ?\| ?grep \S+)?\s*$")
@@ -38,13 +41,15 @@ _MODULE = re.compile(
     r"NVRM version: NVIDIA UNIX (?P<open>Open )?(?:\S+ )?Kernel Module(?: for \S+)?\s+(?P<driver>\d{3}\.[\d.]+)"
 )
 _DKMS = re.compile(
-    rf"^(?P<module>nvidia[\w-]*)(?:/|, )(?P<driver>\d{{3}}\.[\d.]+)(?:, (?P<kernel>{_RELEASE}), (?P<machine>\w+))?: (?P<state>[\w-]+)(?P<remark>.*)$"
+    rf"^(?P<module>nvidia[\w-]*)(?:/|, )(?P<driver>\d{{3}}\.[\d.]+)(?:, (?P<kernel>{_RELEASE}), (?P<machine>\w+))?"
+    r": (?P<state>[\w-]+)(?P<remark>.*)$"
 )
 _BOOT = re.compile(r"(?:SecureBoot|secureboot: Secure boot) (?P<state>enabled|disabled)")
 _UNAME = re.compile(rf"(?:^|^uname: )Linux (?P<host>\S+) (?P<kernel>{_RELEASE}) #\d")
 _BARE = re.compile(rf"^({_RELEASE})\s*$")
 _FIELD = re.compile(
-    r"^(?P<name>filename|version|vermagic|signer|license|srcversion|sig_key|firmware|depends|parm|alias|author|name|retpoline|intree|sig_\w+|signature|description|import_ns|supported|rhelversion|suserelease|staging|softdep):\s*(?P<value>.*?)\s*$"
+    r"^(?P<name>filename|version|vermagic|signer|license|srcversion|sig_\w+|firmware|depends|parm|alias|author|name|retpoline|intree|"
+    r"signature|description|import_ns|supported|rhelversion|suserelease|staging|softdep):\s*(?P<value>.*?)\s*$"
 )
 _MISSING = re.compile(r"modinfo: ERROR: Module (?:alias )?(nvidia[\w-]*) not found")
 

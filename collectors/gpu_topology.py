@@ -54,8 +54,9 @@ class _Row:
 
 
 def parse_block(reader: Reader) -> Iterator[Record]:
-    """Yield a `gpu_topology` observation for each GPU (code = its nearest kind of path to a NIC, attributes nvlinks:
-    summed over its peers, nics, numa, processors), a `gpu_peer` observation for each GPU of `-p2p` (code = OK or why not), and the NICs' names."""
+    """Yield a `gpu_topology` observation for each GPU (code = its nearest kind of path to a NIC; attributes nvlinks:
+    summed over its peers, nics, numa, processors), a `gpu_peer` observation for each GPU of `-p2p` (code = OK or why not), and
+    the NICs' names."""
     begin, head = reader.place(), _ANSI.sub("", reader.next() or "")
     columns = _HEAD.findall(head)
     rows: list[_Row] = []

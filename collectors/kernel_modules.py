@@ -24,7 +24,8 @@ HEADS = (
     r"^(?:nvidia|nouveau)(?:_\w+)?\s+\d{4,9}\s+\d{1,5}(?:\s+[\w,]+)?\s*$",
 )  # fmt: skip
 _ROW = re.compile(
-    r"^(?P<name>[A-Za-z0-9]\w*)\s+(?P<size>\d{2,10})\s+(?P<used>-?\d{1,6})(?:\s+(?P<by>\S+))?(?:\s+\w+ 0x[0-9a-f]+)?(?P<taint> \([A-Z]+\))?\s*$"
+    r"^(?P<name>[A-Za-z0-9]\w*)\s+(?P<size>\d{2,10})\s+(?P<used>-?\d{1,6})(?:\s+(?P<by>\S+))?"
+    r"(?:\s+\w+ 0x[0-9a-f]+)?(?P<taint> \([A-Z]+\))?\s*$"
 )
 _WHOLE = 12  # modules from which on a listing without head is taken for a whole one
 _WATCHED = (

@@ -27,7 +27,8 @@ from collectors.prefix import peel
 SOURCE = "nvidia-smi"
 LAYERS = ("hardware",)
 SIGNATURES = (
-    r"^\s+Link \d+: (?:[\d.]+ GB/s|<inactive>)", r"^\s+Link \d+: [A-Z][\w ]+ (?:Errors?|events|discards): \d", r"^\s*Link \d+, \w[\w ]+ supported: ",
+    r"^\s+Link \d+: (?:[\d.]+ GB/s|<inactive>)", r"^\s+Link \d+: [A-Z][\w ]+ (?:Errors?|events|discards): \d",
+    r"^\s*Link \d+, \w[\w ]+ supported: ",
 )  # fmt: skip
 HEADS = (r"^GPU \d+: \S", r"^\s*Link 0, P2P is supported: ")
 

@@ -3,12 +3,12 @@
 Versions 0.4 to 0.8 (ras-mc-handler.c, ras-aer-handler.c, ras-mce-handler.c, ras-extlog-handler.c, util/ras-mc-ctl.in). They are
 the kernel's own reports, so they become the same facts as the kernel's lines. Samples::
 
-    kworker/3:1-91 [003]  0.000101: mc_event: 2021-02-27 03:09:05 +0100 1 Corrected error: memory read error on CPU_SrcID#0_MC#1_Chan#0_DIMM#1 (mc: 1 location: 0:1 address: 0x1f2c4d40 grain: 6)
-    <...>-30397 [001]  0.137781: mce_record: 2024-05-16 10:21:24 -0700 bank=2, status= 9400000000000000, No Error, mci=Corrected_error Error_enabled, mca=No Error, cpu= 1
+    kworker/3:1-91 [003]  0.000101: mc_event: 2021-02-27 03:09:05 +0100 1 Corrected error: memory read error on DIMM_B1 (mc: 1 ...
+    <...>-30397 [001]  0.137781: mce_record: 2024-05-16 10:21:24 -0700 bank=2, status= 9400000000000000, No Error, ..., cpu= 1
     <idle>-0 [000]  0.000201: aer_event: 2024-03-25 09:01:52 +0800 0000:5e:00.0 Corrected error: Receiver Error
     2 2020-04-16 22:23:24 +0000 0000:0b:00.0 Uncorrected (Fatal) error: Malformed TLP
-    1 2021-02-27 03:09:05 +0100 1 Corrected error(s): memory read error at CPU_SrcID#0_MC#1_Chan#0_DIMM#1 location: 1:0:1:-1, addr 0, grain 6, syndrome 0
-            Corrected on DIMM Label(s): 'CPU_SrcID#0_MC#1_Chan#0_DIMM#1' location: 1:0:1:-1 errors: 320
+    1 2021-02-27 03:09:05 +0100 1 Corrected error(s): memory read error at DIMM_B1 location: 1:0:1:-1, addr 0, grain 6
+            Corrected on DIMM Label(s): 'DIMM_B1' location: 1:0:1:-1 errors: 320
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from collectors.prefix import Line
 SOURCE = "kernel"
 LAYERS = ("hardware",)
 SIGNATURES = (
-    r"\brasdaemon\[\d+\]: ", r"\b(?:mc_event|aer_event|mce_record|extlog_mem_event): ", r" (?:Corrected|Uncorrected|Fatal) on DIMM Label\(s\): ",
-    r"^(?:Memory controller|PCIe AER|MCE) (?:events|records)(?: summary)?:",
+    r"\brasdaemon\[\d+\]: ", r"\b(?:mc_event|aer_event|mce_record|extlog_mem_event): ",
+    r" (?:Corrected|Uncorrected|Fatal) on DIMM Label\(s\): ", r"^(?:Memory controller|PCIe AER|MCE) (?:events|records)(?: summary)?:",
 )  # fmt: skip
 ANCHORS = (
-    r"\b(?:mc_event|aer_event|mce_record|extlog_mem_event):\s", r"(?:Corrected|Uncorrected|Deferred|Fatal|Info)[\w ()-]*? on DIMM Label\(s\): ",
-    r"(?:Corrected|Uncorrected|Deferred|Fatal)[\w ()-]*? error\(s\): ", r"\bbank=0x[0-9a-f]+", r"^\d+ \d{4}-\d\d-\d\d [\d:]{8} [+-]\d{4} [0-9a-f]{4}:[0-9a-f]{2}:",
-    r"^(?:mc#\d+|\w*(?:DIMM|Chan#)[\w#]*)\S*\s+\d+\s+\d+\s*$",
+    r"\b(?:mc_event|aer_event|mce_record|extlog_mem_event):\s", r" on DIMM Label\(s\): ",
+    r"(?:Corrected|Uncorrected|Deferred|Fatal)[\w ()-]{0,20} error\(s\): ", r"\bbank=0x[0-9a-f]+",
+    r"^\d+ \d{4}-\d\d-\d\d [\d:]{8} [+-]\d{4} [0-9a-f]{4}:[0-9a-f]{2}:", r"^(?:mc#|CPU_SrcID#|CPU\d|DIMM|Chan#)\S*\s+\d+\s+\d+\s*$",
 )  # fmt: skip
 
 _WHEN = r"(?P<when>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? ?[+-]\d{4})"
@@ -40,14 +40,15 @@ _MEMORY = re.compile(
     rf" (?:on|at) (?P<dimm>\S.*?)(?: \(mc: | location: |$)"
 )
 _SUMMED = re.compile(rf"{_SEVERITY} on DIMM Label\(s\): '(?P<dimm>[^']*)' location: [-\d:]+ errors: (?P<count>\d+)")
-_COUNTS = re.compile(r"^(?P<dimm>(?:mc#\d+|\w*(?:DIMM|Chan#)[\w#]*)\S*)\s+(?P<ce>\d+)\s+(?P<ue>\d+)\s*$")
+_COUNTS = re.compile(r"^(?P<dimm>(?:mc#|CPU_SrcID#|CPU\d|DIMM|Chan#)\S*)\s+(?P<ce>\d+)\s+(?P<ue>\d+)\s*$")
 _BUS = re.compile(
-    rf"(?:aer_event:\s+|^\d+ ){_WHEN}(?: [a-z]+)? (?P<pci>[0-9a-f]{{4,6}}:[0-9a-f]{{2}}:[0-9a-f]{{2}}\.[0-7]) (?:\()?{_SEVERITY}(?:\))? ?(?:error:?)? ?(?P<what>.*)$"
+    rf"(?:aer_event:\s+|^\d+ ){_WHEN}(?: [a-z]+)? (?P<pci>[0-9a-f]{{4,6}}:[0-9a-f]{{2}}:[0-9a-f]{{2}}\.[0-7]) "
+    rf"\(?{_SEVERITY}\)? ?(?:error:?)? ?(?P<what>.*)$"
 )
 _CHECK = re.compile(rf"(?:mce_record:\s+|^\d+ ){_WHEN} (?:error: )?(?P<rest>.*\bbank=.*)$")
 _FIRMWARE = re.compile(
-    rf"extlog_mem_event:\s+{_WHEN}(?: \w+)? (?P<record>\d+) (?P<severity>recoverable|fatal|corrected|informational)[\w -]* error: (?P<what>[\w -]+?)"
-    r" physical addr: (?P<address>0x[0-9a-f]+)"
+    rf"extlog_mem_event:\s+{_WHEN}(?: \w+)? (?P<record>\d+) (?P<severity>recoverable|fatal|corrected|informational)[\w -]*"
+    r" error: (?P<what>[\w -]+?) physical addr: (?P<address>0x[0-9a-f]+)"
 )
 
 

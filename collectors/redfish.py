@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from collectors.block import Reader
 from collectors.clock import parse_iso
@@ -52,13 +53,11 @@ _MOST = 20_000
 def parse_block(reader: Reader) -> Iterator[Record]:
     """Yield `redfish` (code = gpu, nvlink, fan, power, temperature, memory, processor, pci, drive or other; attributes
     severity, message_id, message, state: raised or cleared) for each entry or event."""
-    document = read_enclosing(reader)
-    for number, entry in enumerate(_entries(document, 0)):
-        if number >= _MOST:
-            return
-        made = _describe(entry, reader)
-        if made is not None:
-            yield made
+    begin = reader.place()
+    made = [one for entry in islice(_entries(read_enclosing(reader), 0), _MOST) if (one := _describe(entry, reader))]
+    if not made:  # JSON of something else
+        reader.back(begin)
+    yield from made
 
 
 def _entries(tree: Tree, depth: int) -> Iterator[Tree]:

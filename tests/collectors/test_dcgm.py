@@ -62,7 +62,11 @@ def test_policy_violations() -> None:
 
 
 def test_odd_documents_yield_nothing() -> None:
-    for text in ('"DCGM Diagnostic":', '{"DCGM Diagnostic": [1', '{"DCGM GPU Diagnostic": {"test_categories": [null, {"tests": 3}]}}'):
+    for text in (
+        '"DCGM Diagnostic":',
+        '{"DCGM Diagnostic": [1',
+        '{"DCGM GPU Diagnostic": {"test_categories": [null, {"tests": 3}]}}',
+    ):
         assert read(dcgm_diagnosis, text) == []
     for text in ("Timestamp: Wed Jan 28 00:34:23 2026\n", "x has violated policy manager values."):
         assert read(dcgm_policy, text) == []

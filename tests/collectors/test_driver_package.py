@@ -15,15 +15,24 @@ def test_what_is_loaded_and_installed() -> None:
     (module,) = observed(records, "driver_module")
     assert (module.code, module.attributes["open"]) == ("570.172.08", "yes")
     (file,) = observed(records, "modinfo")
-    assert (file.code, file.attributes["kernel"], file.attributes["signed"]) == ("570.181.00", "5.15.0-153-generic", "no")
-    assert [one.attributes["kernel"] for one in observed(records, "dkms")] == ["5.15.0-151-generic", "5.15.0-153-generic"]
+    assert (file.code, file.attributes["kernel"], file.attributes["signed"]) == (
+        "570.181.00",
+        "5.15.0-153-generic",
+        "no",
+    )
+    assert [one.attributes["kernel"] for one in observed(records, "dkms")] == [
+        "5.15.0-151-generic",
+        "5.15.0-153-generic",
+    ]
     assert [one.code for one in observed(records, "running_kernel")] == ["5.15.0-153-generic"]
     assert [one.code for one in observed(records, "secure_boot")] == ["disabled"]
 
 
 def test_old_dkms_and_a_missing_module() -> None:
     records = read(driver_package, OTHER)
-    assert [(one.code, one.attributes["driver"], one.node) for one in observed(records, "dkms")] == [("installed", "535.230.02", "node-b")] * 2
+    assert [(one.code, one.attributes["driver"], one.node) for one in observed(records, "dkms")] == [
+        ("installed", "535.230.02", "node-b")
+    ] * 2
     assert [one.code for one in observed(records, "modinfo")] == ["absent"]
     assert [one.code for one in observed(records, "secure_boot")] == ["enabled"]
 
@@ -34,7 +43,10 @@ def test_modules() -> None:
     rows = "\n".join(f"module{number} 16384 0 - Live 0xffffffffc0000000" for number in range(20))
     (whole,) = observed(read(kernel_modules, rows), "kernel_modules")
     assert (whole.code, whole.attributes["nvidia"], whole.attributes["nouveau"]) == ("absent", "no", "no")
-    (proc,) = observed(read(kernel_modules, rows + "\nnvidia 56807424 2 nvidia_uvm,nvidia_modeset, Live 0xffffffffc0591000 (POE)"), "kernel_modules")
+    (proc,) = observed(
+        read(kernel_modules, rows + "\nnvidia 56807424 2 nvidia_uvm,nvidia_modeset, Live 0xffffffffc0591000 (POE)"),
+        "kernel_modules",
+    )
     assert (proc.code, proc.line) == ("loaded", 21)
 
 

@@ -14,7 +14,11 @@ def test_log() -> None:
         "started", "configured", "nvswitch-nonfatal", "nvswitch-fatal", "multicast", "gpu-nvlink-fatal", "topology",
     ]  # fmt: skip
     fatal = found[3]
-    assert (fatal.entity, fatal.attributes["sxid"], fatal.attributes["port"]) == ("nvswitch:0000:86:00.0", "20034", "33")
+    assert (fatal.entity, fatal.attributes["sxid"], fatal.attributes["port"]) == (
+        "nvswitch:0000:86:00.0",
+        "20034",
+        "33",
+    )
     assert fatal.time == 1734667960.0
 
 
@@ -25,5 +29,9 @@ def test_error_over_several_lines() -> None:
 
 
 def test_odd_input_yields_nothing() -> None:
-    for text in ("[ERROR] [tid 1] x", "[Dec 19 2024 22:08:53] [INFO] [tid 1570] Logging level = 4", "[x] [ERROR] [tid 9] y"):
+    for text in (
+        "[ERROR] [tid 1] x",
+        "[Dec 19 2024 22:08:53] [INFO] [tid 1570] Logging level = 4",
+        "[x] [ERROR] [tid 9] y",
+    ):
         assert read(fabric_manager, text) == []

@@ -26,10 +26,17 @@ def test_processes_and_dcgm_fields() -> None:
     records = read(gpu_monitor, TEXT)
     (process,) = observed(records, "gpu_process")
     assert (process.code, process.attributes["pid"], process.attributes["process"]) == ("C", "2883969", "python3")
-    active = [one.value for one in samples(records) if one.metric == "DCGM_FI_PROF_GR_ENGINE_ACTIVE" and one.entity == "gpu:0"]
+    active = [
+        one.value for one in samples(records) if one.metric == "DCGM_FI_PROF_GR_ENGINE_ACTIVE" and one.entity == "gpu:0"
+    ]
     assert active == [0.984]
 
 
 def test_odd_input_yields_nothing() -> None:
-    for text in ("# gpu pwr\n", "# gpu   pwr  temp\n# Idx     W     C\n   x y z\n", "#Entity   GRACT\nID\nGPU x 1\n", "# gpu pid\n0"):
+    for text in (
+        "# gpu pwr\n",
+        "# gpu   pwr  temp\n# Idx     W     C\n   x y z\n",
+        "#Entity   GRACT\nID\nGPU x 1\n",
+        "# gpu pid\n0",
+    ):
         assert read(gpu_monitor, text) == []

@@ -11,8 +11,18 @@ KERNEL = FIXTURES / "kernel"
 def test_rasdaemon_journal_and_control() -> None:
     records = read(rasdaemon, (KERNEL / "rasdaemon.log").read_text())
     memory = [(one.line, one.code, one.attributes["count"]) for one in observed(records, "edac")]
-    assert memory == [(1, "ce", "1"), (2, "ue", "1"), (7, "ce", "1"), (18, "ce", "320"), (25, "ce", "14"), (25, "ue", "1")]
-    assert {one.attributes["dimm"] for one in observed(records, "edac")} == {"CPU_SrcID#0_MC#1_Chan#0_DIMM#1", "mc#0csrow#3channel#0"}
+    assert memory == [
+        (1, "ce", "1"),
+        (2, "ue", "1"),
+        (7, "ce", "1"),
+        (18, "ce", "320"),
+        (25, "ce", "14"),
+        (25, "ue", "1"),
+    ]
+    assert {one.attributes["dimm"] for one in observed(records, "edac")} == {
+        "CPU_SrcID#0_MC#1_Chan#0_DIMM#1",
+        "mc#0csrow#3channel#0",
+    }
     assert [(one.code, one.entity) for one in observed(records, "aer")] == [
         ("corrected", "pcie_device:0000:5e:00.0"), ("corrected", "pcie_device:0000:0b:00.0"), ("fatal", "pcie_device:0000:0b:00.0"),
     ]  # fmt: skip
@@ -23,7 +33,13 @@ def test_rasdaemon_journal_and_control() -> None:
 
 
 def test_rasdaemon_says_that_there_is_nothing() -> None:
-    assert read(rasdaemon, "No Memory errors.\n\nNo PCIe AER errors.\n\nNo MCE errors.\nLabel CE UE\nmc#0csrow#2channel#0 0 0\n") == []
+    assert (
+        read(
+            rasdaemon,
+            "No Memory errors.\n\nNo PCIe AER errors.\n\nNo MCE errors.\nLabel CE UE\nmc#0csrow#2channel#0 0 0\n",
+        )
+        == []
+    )
 
 
 def test_mcelog_records() -> None:
@@ -48,10 +64,14 @@ def test_records_of_two_processors_interleave() -> None:
         "{2}[Hardware Error]: Hardware error from APEI Generic Hardware Error Source: 2\n{1}[Hardware Error]:  Error 0, type: fatal\n"
         "{1}[Hardware Error]:   section_type: memory error\n"
     )
-    assert [one.attributes["section"] for one in observed(read(apei, text), "ghes")][0] == "memory"
+    assert "memory" in {one.attributes["section"] for one in observed(read(apei, text), "ghes")}
 
 
 def test_odd_input_yields_nothing() -> None:
     for module in (apei, mcelog, rasdaemon):
-        for text in ("{1}[Hardware Error]: Hardware error from APEI", "Hardware event. This is not a software error\nCPU x", "mc_event: 1 a on b"):
+        for text in (
+            "{1}[Hardware Error]: Hardware error from APEI",
+            "Hardware event. This is not a software error\nCPU x",
+            "mc_event: 1 a on b",
+        ):
             assert read(module, text) == []

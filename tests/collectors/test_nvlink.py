@@ -40,5 +40,11 @@ def test_lanes_and_capabilities() -> None:
 
 
 def test_odd_input_yields_nothing() -> None:
-    for text in ("GPU 0: x", "GPU 0: x\nGPU 1: y\n", "GPU 0: x\n\t Link a: 3\n", "Link 0, P2P is supported: maybe", "GPU 1: \n"):
+    for text in (
+        "GPU 0: x",
+        "GPU 0: x\nGPU 1: y\n",
+        "GPU 0: x\n\t Link a: 3\n",
+        "Link 0, P2P is supported: maybe",
+        "GPU 1: \n",
+    ):
         assert read(nvlink, text) == []

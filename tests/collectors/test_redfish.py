@@ -29,5 +29,10 @@ def test_one_entry_a_line() -> None:
 
 
 def test_odd_input_yields_nothing() -> None:
-    for text in ('"MessageId": "a.b"', '{"Created": "2024-01-01T00:00:00Z", "Name": "an image"}', '"Created": "2024-', '"MessageId": "x", }'):
+    for text in (
+        '"MessageId": "a.b"',
+        '{"Created": "2024-01-01T00:00:00Z", "Name": "an image"}',
+        '"Created": "2024-',
+        '"MessageId": "x", }',
+    ):
         assert [one for one in observed(read(redfish, text), "redfish") if one.attributes.get("message")] == []

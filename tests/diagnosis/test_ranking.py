@@ -248,6 +248,30 @@ def test_history_counts_half(rulebook: Rulebook) -> None:
     assert "old" not in {part.part for part in found[0].parts}
 
 
+def test_the_present_boot_goes_before_earlier_ones(rulebook: Rulebook) -> None:
+    old = hypothesis("gpu.lost", GPU, fact("a", time=100_000.0, uptime="7.2"), strength="decisive")
+    new = hypothesis("app.bug", "node:node-a", fact("a", time=150_000.0, uptime="249.3"))
+    found = ranked(rulebook, [old, new])
+    assert [one.id for one in found] == ["app.bug", "gpu.lost"]
+    assert "earlier-boot" in {part.part for part in found[1].parts}
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        hypothesis("app.bug", "node:node-a", fact("a", time=150_000.0)),  # does not tell its boot
+        hypothesis("app.bug", "node:node-b", fact("a", time=150_000.0, uptime="249.3")),  # another host
+        hypothesis("app.bug", "node:node-a", fact("a", time=150_000.0, uptime="50007.0")),  # the same boot
+        hypothesis(
+            "app.bug", "node:node-a", fact("a", time=150_000.0, uptime="249.3"), strength="moderate"
+        ),  # no fault
+    ],
+)
+def test_an_earlier_boot_counts_in_full_without_a_later_fault(rulebook: Rulebook, later: Hypothesis) -> None:
+    old = hypothesis("gpu.lost", GPU, fact("a", time=100_000.0, uptime="7.2"), strength="decisive")
+    assert "earlier-boot" not in {part.part for one in ranked(rulebook, [old, later]) for part in one.parts}
+
+
 def test_a_cause_explains_the_symptoms_that_it_leads_to(rulebook: Rulebook) -> None:
     seen = [
         hypothesis("hang", "job:1", fact("a"), layer=""),

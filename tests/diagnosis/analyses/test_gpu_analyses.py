@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collectors.observation import Observation
-from diagnosis.analyses import gpu_peers, xid_places
+from diagnosis.analyses import driver_build, gpu_peers, xid_places
 from diagnosis.facts import Facts
 
 
@@ -50,3 +50,47 @@ def test_a_narrow_link_beside_its_equals() -> None:
 def test_alike_on_all_is_no_outlier() -> None:
     assert derived(gpu_peers, [link("0", "8x"), link("1", "8x"), link("2", "8x")]) == []
     assert derived(gpu_peers, [link("0", "odd"), link("1", ""), link("2", "8x")]) == []
+
+
+def matrix(gpu: str, nvlinks: int, alike: str = "yes") -> Observation:
+    attributes = {"gpu": gpu, "nvlinks": str(nvlinks), "alike": alike}
+    return Observation("nvidia-smi", "gpu_topology", "a", 1, 1, "", entity=f"gpu:{gpu}", attributes=attributes)
+
+
+def test_unequal_nvlinks_in_the_matrix() -> None:
+    switched = [matrix(str(gpu), 124, "no") for gpu in range(7)] + [matrix("7", 112)]
+    assert [(code, one["gpu"], one["peers"]) for _, code, one in derived(gpu_peers, switched)] == [
+        ("nvlink", "7", "124")
+    ]
+    mesh = [matrix("0", 5, "no"), matrix("1", 6), matrix("2", 6), matrix("3", 5, "no")]
+    assert [(code, one["gpu"]) for _, code, one in derived(gpu_peers, mesh)] == [
+        ("nvlink-mesh", "0"),
+        ("nvlink-mesh", "3"),
+    ]
+    pairs = [matrix("0", 4), matrix("1", 4), matrix("2", 0), matrix("3", 0)]
+    assert derived(gpu_peers, pairs) == []
+    assert derived(gpu_peers, [matrix(str(gpu), 126) for gpu in range(8)]) == []
+
+
+def told(kind: str, code: str, **attributes: str) -> Observation:
+    return Observation("driver", kind, "a", 1, 1, "", code=code, node="node-a", attributes=attributes)
+
+
+def test_a_driver_built_for_other_kernels() -> None:
+    kernel = told("running_kernel", "5.15.0-156-generic")
+    other = told("dkms", "installed", kernel="5.15.0-151-generic", driver="535.230.02")
+    own = told("dkms", "installed", kernel="5.15.0-156-generic", driver="535.230.02")
+    half = told("dkms", "added", kernel="5.15.0-156-generic", driver="535.230.02")
+    assert [code for _, code, _ in derived(driver_build, [kernel, other])] == ["other-kernel"]
+    assert [code for _, code, _ in derived(driver_build, [kernel, other, half])] == ["not-installed"]
+    assert derived(driver_build, [kernel, other, own]) == []
+    assert derived(driver_build, [kernel, other, told("driver_module", "535.230.02")]) == []
+    assert derived(driver_build, [kernel]) == []
+
+
+def test_another_version_is_loaded_than_installed() -> None:
+    loaded = told("driver_module", "570.172.08")
+    file = told("modinfo", "570.181.00", version="570.181.00", module="nvidia")
+    ((_, code, attributes),) = derived(driver_build, [loaded, file])
+    assert (code, attributes["loaded"], attributes["installed"]) == ("reload-needed", "570.172.08", "570.181.00")
+    assert derived(driver_build, [loaded, told("modinfo", "570.172.08", version="570.172.08", module="nvidia")]) == []
