@@ -14,6 +14,7 @@ class Utf8Stream:
     def __init__(self, stream: BinaryIO) -> None:
         self._stream, self._head = stream, stream.read(_HEAD)
         self.encoding = tell_encoding(self._head)
+        self.returns = False  # whether carriage returns end its lines
         recode = self.encoding in ("utf-16", "gb18030")
         self._decoder = codecs.getincrementaldecoder(self.encoding)("replace") if recode else None
         if self.encoding == "utf-8":
@@ -36,11 +37,12 @@ class Utf8Stream:
             data, self._head = self._head[:size], self._head[size:]
             if len(data) < size:
                 data += self._stream.read(size - len(data))
-            if self._decoder is None:
-                return data
-            text = self._decoder.decode(data, final=not data)
-            if text or not data:
-                return text.encode()
+            if self._decoder is not None:
+                text = self._decoder.decode(data, final=not data)
+                if not text and data:
+                    continue
+                data = text.encode()
+            return data.replace(b"\r", b"\n") if self.returns else data
 
 
 def tell_encoding(head: bytes) -> str:

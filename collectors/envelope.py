@@ -21,11 +21,19 @@ from collectors.clock import parse_epoch, parse_iso
 from collectors.prefix import peel
 from collectors.transport import Carried, unwrap
 
-MOST_DOCUMENT = 256 << 20  # bytes of a JSON answer that are read as one
 _SAMPLE = 400  # lines by which a form is told
 _MESSAGES = ("message", "@message", "log", "line", "msg", "body", "textpayload", "_raw", "event.original")
 _TIMES = ("@timestamp", "timestamp", "time", "date", "_time", "ts", "datetime", "@ingestiontime")
-_HOSTS = ("host", "hostname", "host.name", "node", "node_name", "kubernetes.node.name", "kubernetes.host", "kubernetes.node_name")
+_HOSTS = (
+    "host",
+    "hostname",
+    "host.name",
+    "node",
+    "node_name",
+    "kubernetes.node.name",
+    "kubernetes.host",
+    "kubernetes.node_name",
+)
 _EXPORTED = re.compile(r"[A-Z_][A-Z0-9_]{0,63}(?:=|$)")
 _CRI_PART = re.compile(rb"^\d{4}-\d\d-\d\dT\S+ (?:stdout|stderr) P ", re.M)
 _CRI = re.compile(rb"(\d{4}-\d\d-\d\dT\S+ (stdout|stderr) )([FP]) (.*)", re.S)
@@ -42,9 +50,10 @@ class Opened:
 
 
 class Envelope(Protocol):
-    """Opens the blocks of one input, in order."""
+    """Opens the blocks of one input, in order. `cites_original`: a report cites the line of the input, not what it carries."""
 
     note: str
+    cites_original: bool
 
     def open(self, data: bytes, last: bool) -> Opened:
         """Return the block's plain lines, as many as it has."""
@@ -90,6 +99,7 @@ class _Csv:
     """A message a row; a row whose quoted message spans several lines keeps them."""
 
     note = "CSV export: its message column"
+    cites_original = True
 
     def __init__(self, columns: int, message: int, time: int, host: int) -> None:
         self._columns, self._message, self._time, self._host = columns, message, time, host
@@ -152,6 +162,7 @@ class _Export:
     """Fields of one entry a line each, a blank line between entries."""
 
     note = "journal export format: its messages"
+    cites_original = True
 
     def __init__(self) -> None:
         self._fields: dict[str, str] = {}
@@ -191,6 +202,7 @@ class _Parts:
     """CRI lines: the runtime cuts long ones, marks all parts but the last with P, and each has the head of a line."""
 
     note = ""
+    cites_original = False
 
     def __init__(self) -> None:
         self._open: dict[bytes, tuple[int, bytes]] = {}  # by stream: place of the first part and the text so far
@@ -253,6 +265,8 @@ def _is_start(line: str) -> bool:
 class _Wrapped:
     """Puts the pieces of a line together again."""
 
+    cites_original = False
+
     def __init__(self, width: int) -> None:
         self._width = width
         self.note = f"lines wrapped at {width} columns, put together again"
@@ -274,11 +288,45 @@ class _Wrapped:
 # --- answers of an API
 
 
-def read_document(data: bytes) -> list[Carried] | None:
+_ANSWER = re.compile(rb'\s*[\[{].*"(?:resultType|hits|events|_source|message|MESSAGE)"', re.S)
+
+
+def is_answer(head: bytes) -> bool:
+    """Tell whether an input may be one JSON answer that holds messages: it begins as one, and no line of it is a whole object."""
+    if head.lstrip()[:1] not in (b"{", b"[") or not _ANSWER.match(head[:8192]):
+        return False
+    first = head.lstrip().split(b"\n", 1)[0].rstrip()
+    return not (first.startswith(b"{") and first.endswith(b"}") and b"\n" in head.strip())
+
+
+class Answer:
+    """The messages of an answer as lines, with what the answer says of them."""
+
+    note = "a JSON answer: lines count its messages"
+    cites_original = False
+
+    def __init__(self, messages: Sequence[Carried]) -> None:
+        self._said: dict[int, Carried] = {}
+        lines: list[str] = []
+        for message in messages:
+            for text in message.text.split("\n"):
+                self._said[len(lines)] = message
+                lines.append(text)
+        self.text = "\n".join(lines).encode("utf-8", "replace") + b"\n"
+        self._begun = 0
+
+    def open(self, data: bytes, last: bool) -> Opened:
+        count = data.count(b"\n") + 1
+        said = {place: self._said[self._begun + place] for place in range(count) if self._begun + place in self._said}
+        self._begun += data.count(b"\n")
+        return Opened(data, said)
+
+
+def read_answer(data: bytes) -> list[Carried] | None:
     """Return the messages of a JSON answer, None when it is none of a known form.
 
     >>> answer = b'{"data": {"result": [{"stream": {"node": "a"}, "values": [["1737434504000000000", "hello"]]}]}}'
-    >>> read_document(answer)
+    >>> read_answer(answer)
     [Carried(text='hello', time=1737434504.0, host='a', program='')]
     """
     if data.lstrip()[:1] not in (b"{", b"[") or not any(

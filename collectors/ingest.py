@@ -19,12 +19,14 @@ from typing import Any, BinaryIO
 from collectors.block import Reader, RefusedError
 from collectors.clock import choose_year, is_possible, is_without_year
 from collectors.encoding import Utf8Stream
+from collectors.envelope import Answer, Envelope, has_lone_returns, is_answer, read_answer, tell_envelope
 from collectors.identity import normalise_node, normalise_pci
 from collectors.observation import Observation, Record, Relation
 from collectors.prefix import Line, peel
 from collectors.registry import UNEXPLAINED, Registry
 from collectors.scan import Hit, LineCounter, Scanner
 from collectors.thinning import Thinner
+from collectors.transport import Carried
 
 BLOCK = 2 << 20  # bytes
 WHOLE_BLOCKS = 2  # blocks at the beginning and at the end of an input that are scanned with every pattern
@@ -128,6 +130,9 @@ class _Reading:
         self.passed_over = False  # whether some block was not scanned with every pattern
         self.shapes = 0  # hits of shape patterns in the block
         self.about: dict[int, Observation] = {}  # by line, what a structure of this block says about an entity there
+        self.envelope: Envelope | None = None
+        self.says: dict[int, Carried] = {}  # by line, what the envelope says of it
+        self.originals: dict[int, bytes] = {}  # by line, how it stands in the input where that is not what is read
 
     def run(self) -> Intake:
         stream = Utf8Stream(self.source.stream)
@@ -140,13 +145,19 @@ class _Reading:
             return self.intake
         if stream.encoding != "utf-8":
             self.intake.notes.append(stream.encoding.upper())
+        stream = self._open_answer(stream)
         carried, first = b"", 1
         for number, (data, last, near_end) in enumerate(_look_ahead(_blocks(stream), WHOLE_BLOCKS)):
-            if not self.intake.bytes:
-                self._recognise(data)
-            self.intake.bytes += len(data)
+            size = len(data)
             if b"\r" in data and b"\r\n" in data:
                 data = data.replace(b"\r\n", b"\n")
+            if not self.intake.bytes and self.envelope is None:
+                self.envelope = tell_envelope(data[:262144])
+            if self.envelope is not None:
+                data = self._open_envelope(self.envelope, data, first, first + carried.count(b"\n"), last)
+            if not self.intake.bytes:
+                self._recognise(data)
+            self.intake.bytes += size
             whole = number < WHOLE_BLOCKS or near_end or number % SAMPLED_BLOCKS == 0 or self.shapes >= MANY_SHAPES
             carried, first = self._read_block(carried + data, first, last, whole)
         self.intake.lines = first - 1
@@ -156,6 +167,38 @@ class _Reading:
         if self.passed_over:
             self.intake.notes.append("long: routine lines and tables looked for at both ends and in a sample between")
         return self.intake
+
+    def _open_answer(self, stream: Utf8Stream) -> Utf8Stream:
+        """Return the messages of a JSON answer as a stream of lines; any other stream as it is."""
+        if has_lone_returns(stream.head):
+            stream.returns = True
+        if stream.encoding != "utf-8" or not is_answer(stream.head):
+            return stream
+        data = stream.look_at(MOST_DOCUMENT + 1)
+        messages = read_answer(data) if len(data) <= MOST_DOCUMENT else None
+        if messages is None:
+            return stream
+        self.envelope = answer = Answer(messages)
+        return Utf8Stream(io.BytesIO(answer.text))
+
+    def _open_envelope(self, envelope: Envelope, data: bytes, kept: int, first: int, last: bool) -> bytes:
+        """Return the plain lines of a block, and keep what the envelope says of them; `kept` is the first line still in use."""
+        if envelope.note and envelope.note not in self.intake.notes:
+            self.intake.notes.append(envelope.note)
+        opened = envelope.open(data, last)
+        self.says = {number: said for number, said in self.says.items() if number >= kept}
+        self.says |= {first + place: said for place, said in opened.carried.items()}
+        if envelope.cites_original:
+            self.originals = {number: raw for number, raw in self.originals.items() if number >= kept}
+            self.originals |= dict(enumerate(data.split(b"\n"), first))
+        return opened.data
+
+    def _cite_originals(self) -> None:
+        """Have the fresh records cite the lines of the input, not what was taken out of them."""
+        for record in self.fresh:
+            if not isinstance(record, Relation) and record.line in self.originals:
+                raw = self.originals[record.line][:MOST_LINE].decode("utf-8", "replace")
+                object.__setattr__(record, "raw", raw)  # nobody else holds it yet
 
     def _read_document(self, module: ModuleType, stream: Utf8Stream) -> bool:
         """Read an input that is one document as a whole; tell whether it was one. A refused one is still read as text."""
@@ -207,6 +250,8 @@ class _Reading:
             self._read_hit(block, hit, number, last, folded, raw_hits, spans)
         self.fresh.extend(self._scan_folded(folded, raw_hits))
         offset, line = self._take_back(len(block)) if not last else (-1, 0)
+        if self.originals:
+            self._cite_originals()
         self.thinner.add(self.fresh)
         if offset >= 0:
             return block[offset:], line
@@ -261,6 +306,9 @@ class _Reading:
     ) -> None:
         raw = block[hit.start : min(hit.end, hit.start + MOST_LINE)].decode("utf-8", "replace").rstrip("\r")
         line = peel(self.source.name, number, raw)
+        said = self.says.get(number)
+        if said is not None:
+            _take_over(line, said)
         patterns = self.scanner.patterns
         known, woken = False, ""
         records: list[Record] = []
@@ -353,7 +401,9 @@ class _Reading:
     ) -> None:
         if self.refused[module.__name__] > MOST_REFUSED + 4 * number:
             return  # heads without end, each of which would be read to the end in vain
-        reader = Reader(block, hit.start, number, self.source.name, node=self.host, complete=last)
+        said = self.says.get(number)
+        host = normalise_node(said.host) if said is not None and said.host else self.host
+        reader = Reader(block, hit.start, number, self.source.name, node=host, complete=last)
         records = self._parse(module.parse_block, reader, module, number)
         if (reader.at_end or reader.met_end) and not last and self.open_block is None:
             self.open_block = (hit.start, number)
@@ -397,6 +447,14 @@ class _Reading:
                 line = Line(whole.input, whole.line, whole.raw, whole.text, whole.time)
                 found = _inherit(_text_hit(key, groups, line, whole.source, whole.node), whole)
                 yield replace(found, line_end=whole.line_end, raw=whole.raw)
+
+
+def _take_over(line: Line, said: Carried) -> None:
+    """Add what an envelope says of a line; its time counts before that of the line, as it has date and zone."""
+    line.time = said.time if said.time is not None else line.time
+    line.host = line.host or normalise_node(said.host)
+    line.program = line.program or said.program
+    line.source = line.source or ("kernel" if said.program == "kernel" else "")
 
 
 def _inherit(hit: Observation, parsed: Observation | None) -> Observation:

@@ -36,17 +36,23 @@ def _utf16(order: str) -> Callable[[str], bytes]:
 
 def _progress_bars(text: str) -> bytes:
     bar = "\r".join(
-        f"Epoch 1: {done:3d}%|{'█' * (done // 10)}| {done}/100 [00:0{done // 20}<00:09, 9.9it/s]" for done in range(0, 100, 10)
+        f"Epoch 1: {done:3d}%|{'█' * (done // 10)}| {done}/100 [00:0{done // 20}<00:09, 9.9it/s]"
+        for done in range(0, 100, 10)
     )
     lines = text.splitlines()
-    return "".join(line + "\n" + ("\r" + bar + "\n" if number % 3 == 0 else "") for number, line in enumerate(lines)).encode()
+    return "".join(
+        line + "\n" + ("\r" + bar + "\n" if number % 3 == 0 else "") for number, line in enumerate(lines)
+    ).encode()
 
 
 def _cri_parts(text: str) -> bytes:
     out = []
     for number, line in enumerate(text.splitlines()):
         parts = [line[at : at + 64] for at in range(0, len(line), 64)] or [""]
-        out += [f"{_stamp(number)} stderr {'F' if part == len(parts) - 1 else 'P'} {text}\n" for part, text in enumerate(parts)]
+        out += [
+            f"{_stamp(number)} stderr {'F' if part == len(parts) - 1 else 'P'} {text}\n"
+            for part, text in enumerate(parts)
+        ]
     return "".join(out).encode()
 
 
@@ -69,7 +75,9 @@ def _journal_export(text: str) -> bytes:
     out = []
     for number, line in enumerate(text.splitlines()):
         time = int((START + number * 0.25) * 1e6)
-        out.append(f"__CURSOR=s=1;i={number:x}\n__REALTIME_TIMESTAMP={time}\n_TRANSPORT=stdout\nSYSLOG_IDENTIFIER=job\nMESSAGE={line}\n\n")
+        out.append(
+            f"__CURSOR=s=1;i={number:x}\n__REALTIME_TIMESTAMP={time}\n_TRANSPORT=stdout\nSYSLOG_IDENTIFIER=job\nMESSAGE={line}\n\n"
+        )
     return "".join(out).encode()
 
 
@@ -91,11 +99,19 @@ def _cloudwatch_pretty(text: str) -> bytes:
 
 def _loki_response(text: str) -> bytes:
     values = [[str(int((START + number) * 1e9)), line] for number, line in enumerate(text.splitlines())]
-    return json.dumps({"status": "success", "data": {"resultType": "streams", "result": [{"stream": {"app": "train"}, "values": values}]}}).encode()
+    return json.dumps(
+        {
+            "status": "success",
+            "data": {"resultType": "streams", "result": [{"stream": {"app": "train"}, "values": values}]},
+        }
+    ).encode()
 
 
 def _elastic_response(text: str) -> bytes:
-    hits = [{"_index": "logs", "_id": str(number), "_source": {"@timestamp": _stamp(number, 6), "message": line}} for number, line in enumerate(text.splitlines())]
+    hits = [
+        {"_index": "logs", "_id": str(number), "_source": {"@timestamp": _stamp(number, 6), "message": line}}
+        for number, line in enumerate(text.splitlines())
+    ]
     return json.dumps({"took": 4, "hits": {"total": {"value": len(hits)}, "hits": hits}}, indent=2).encode()
 
 

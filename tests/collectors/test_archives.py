@@ -60,6 +60,7 @@ def compress_zstandard(data: bytes) -> bytes:
         ("a.tar", make_tar({"dir/b.log": LINE}), "a.tar/dir/b.log"),
         ("a.tgz", gzip.compress(make_tar({"b.log.gz": gzip.compress(LINE)})), "a.tgz/b.log.gz"),
     ],
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_each_form_is_opened(name: str, data: bytes, inner: str) -> None:
     found, opened = read(name, data)
