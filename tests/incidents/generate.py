@@ -3,7 +3,8 @@
 A job of 8 to 2,048 ranks runs until one of twelve faults strikes; what its hosts then leave behind is written in the real
 formats: NCCL's log (2.20 to 2.27), PyTorch's watchdog (2.2 to 2.9), flight recorder dumps (pickle or JSON), torchrun's verdict,
 kernel logs and port counters. Clocks of hosts differ by up to a minute and a half, the inputs come in random order, some
-hosts' logs and some ranks' dumps are missing, and healthy hosts have their own harmless noise.
+hosts' logs and some ranks' dumps are missing (now and then one of the culprit's host), and healthy hosts have their own
+noise and old stories.
 """
 
 from __future__ import annotations
@@ -314,6 +315,13 @@ class _Job:
 
     # --- what is handed over
 
+    def lost_log(self) -> str:
+        """Draw which log of the culprit's host nobody kept, if any; what alone shows the fault is always there."""
+        if self.rng.random() > 0.3:
+            return ""
+        alone = {"exception": "train", "gpu-out-of-memory": "train", "checkpoint-on-one-rank": "train"}.get(self.fault, "")
+        return self.rng.choice([kind for kind in ("kernel", "nccl", "train") if kind != alone])
+
     def hand_over(self) -> list[tuple[str, bytes]]:
         rng, inputs = self.rng, []
         if self.merged:
@@ -322,8 +330,9 @@ class _Job:
             self.training = {node: [] for node in self.nodes}
         for node in self.nodes:
             keep = node == self.node or rng.random() > 0.1
+            lost = self.lost_log() if node == self.node else ""
             for kind, lines in (("kernel", self.kernel[node]), ("nccl", self.nccl[node]), ("train", self.training[node])):
-                if lines and (keep or rng.random() > 0.5):
+                if lines and kind != lost and (keep or rng.random() > 0.5):
                     text = "\n".join(text for _, text in sorted(lines, key=lambda one: one[0])) + "\n"
                     inputs.append((f"{node}-{kind}.log", text.encode()))
         for name, text in self.extra:
