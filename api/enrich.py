@@ -66,7 +66,8 @@ def enrich(
 
 def _answer(group: Group, report: Report, index: Index, public_url: str) -> Diagnosis:
     roots = [cause for cause in report.causes if cause.verdict == "root"]
-    roots.sort(key=lambda cause: (not index.concerns(cause, group.victims), cause.rank))
+    concerned = {cause.rank: index.find_concerned(cause, group.victims) for cause in roots}
+    roots.sort(key=lambda cause: (not concerned[cause.rank], cause.rank))
     entities = dict.fromkeys(name for victim in group.victims for name in victim.entities())
     return Diagnosis(
         alerts=_refs(group.alerts),
@@ -78,18 +79,19 @@ def _answer(group: Group, report: Report, index: Index, public_url: str) -> Diag
         url=f"{public_url.rstrip('/')}/reports/{report.id}",
         outcome=report.outcome,
         verdict=report.verdict,
-        cause=_cause(roots[0]) if roots else None,
-        also=[_cause(one) for one in roots[1 : 1 + MOST_ALSO]],
+        cause=_cause(roots[0], concerned[roots[0].rank]) if roots else None,
+        also=[_cause(one, concerned[one.rank]) for one in roots[1 : 1 + MOST_ALSO]],
         next_checks=report.next_checks,
         notes=list(group.scope.notes),
     )
 
 
-def _cause(cause: CausePart) -> CauseAnswer:
+def _cause(cause: CausePart, concerned: str) -> CauseAnswer:
+    """Return a cause as an answer about the device that the alert names, where it is one of several that have it."""
     return CauseAnswer(
         cause=cause.cause,
         title=cause.title,
-        entity=cause.entity,
+        entity=concerned or cause.entity,
         probability=cause.probability,
         action=cause.action,
         fix=cause.fix,

@@ -115,15 +115,16 @@ class Index:
             notes.append("no evidence is kept of what the labels name; send some to /v1/ingest/auto")
         return Scope(tuple(sorted(hosts)[:MOST_NODES]), tuple(entities), tuple(notes))
 
-    def concerns(self, cause: CausePart, victims: Sequence[Victim]) -> bool:
-        """Tell whether a cause is about the very GPU or NIC that an alert names."""
-        found = {self.resolver.resolve(name) for name in (cause.entity, *cause.also_on)}
+    def find_concerned(self, cause: CausePart, victims: Sequence[Victim]) -> str:
+        """Return the very GPU or NIC that an alert names and a cause is about, "" when there is none."""
+        found = {self.resolver.resolve(name): name for name in (*cause.also_on, cause.entity)}
         for victim in victims:
             for host in {spelling for node in victim.nodes for spelling in self._spellings(node)} | {""}:
                 names = [f"gpu:{victim.gpu}" if victim.gpu else "", f"nic:{victim.nic}" if victim.nic else ""]
-                if any(name and self.resolver.resolve(name, host) in found for name in names):
-                    return True
-        return False
+                for name in filter(None, names):
+                    if (known := self.resolver.resolve(name, host)) in found:
+                        return found[known]
+        return ""
 
     def _canonical(self, host: str) -> str:
         return self.resolver.resolve(f"node:{host}").partition(":")[2]

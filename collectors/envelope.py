@@ -15,6 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Protocol
 
 from collectors.clock import parse_epoch, parse_iso
@@ -37,7 +38,7 @@ _HOSTS = (
 _EXPORTED = re.compile(r"[A-Z_][A-Z0-9_]{0,63}(?:=|$)")
 _CRI_PART = re.compile(rb"^\d{4}-\d\d-\d\dT\S+ (?:stdout|stderr) P ", re.M)
 _CRI = re.compile(rb"(\d{4}-\d\d-\d\dT\S+ (stdout|stderr) )([FP]) (.*)", re.S)
-_STARTS = re.compile(r"[A-Za-z][\w.-]*:\d+:\d+ \[|[IWEF]\d{4} |\{|==> |\$ ")
+_STARTS = re.compile(r"[A-Za-z][\w.-]*:\d+:\d+ \[|[IWEF]\d{4} |\{|==> |\$ |[|+]|\[[\w-]+\]")
 _NARROWEST, _WIDEST = 40, 400  # columns of a terminal
 
 
@@ -245,8 +246,9 @@ def _tell_wrapped(lines: Sequence[str]) -> Envelope | None:
     width = max(widths)
     if not _NARROWEST <= width <= _WIDEST or widths[width] < 3 or widths[width] < 0.08 * len(filled):
         return None
-    after_full, after_other = [], []
-    for line, following in zip(lines, lines[1:-1], strict=False):
+    after_full: list[bool] = []
+    after_other: list[bool] = []
+    for line, following in pairwise(lines[:-1]):
         if following.strip():
             (after_full if len(line) == width else after_other).append(_is_start(following))
     if not after_full or sum(after_full) > 0.15 * len(after_full):

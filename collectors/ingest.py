@@ -172,6 +172,7 @@ class _Reading:
         """Return the messages of a JSON answer as a stream of lines; any other stream as it is."""
         if has_lone_returns(stream.head):
             stream.returns = True
+            self.intake.notes.append("carriage returns end its lines")
         if stream.encoding != "utf-8" or not is_answer(stream.head):
             return stream
         data = stream.look_at(MOST_DOCUMENT + 1)
@@ -358,7 +359,7 @@ class _Reading:
         """Return what a collector makes of a line or block. A collector that fails costs its facts and a note, no more."""
         try:
             return list(parse(what))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  whatever a collector trips over
             note = f"{module.__name__.rpartition('.')[2]} could not read line {number} ({type(error).__name__})"
             if len(self.intake.notes) < MOST_NOTES:
                 self.intake.notes.append(note)

@@ -8,17 +8,18 @@ from collectors.block import Reader
 from collectors.kube_tree import Tree, read_trees
 
 MOST_LINES = 60_000
-_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]')
+# A string that its line does not end counts to the end of the line, so that no text takes more than one pass.
+_STRUCTURE = re.compile(r'"(?:[^"\\\n]|\\.)*(?:"|\\?$)|[{}\[\]]', re.M)
 
 
-def read_enclosing(reader: Reader) -> Tree:
+def read_enclosing(reader: Reader, most: int = MOST_LINES) -> Tree:
     """Return the object whose first members stand on the reader's line, and leave the reader behind it.
 
     A line that does not open the object itself is taken for one of its members; what stood above that line is not read.
     """
     first, parts, depth = reader.number, list[str](), 0
     place = reader.place()
-    for _, text in reader.lines(MOST_LINES):
+    for _, text in reader.lines(most):
         if not parts:
             text = text[max(text.find("{"), 0) :] if text.lstrip()[:1] not in ('"', "{") else text
             if text.lstrip()[:1] == '"':

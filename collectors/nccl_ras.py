@@ -70,6 +70,7 @@ def parse_block(reader: Reader) -> Iterator[Record]:
     if title:
         yield _observe(reader, number, head, "ras-communicator", code, state)
     most: dict[str, str] = {}
+    last: dict[str, str] = {}  # what the ranks listed next have in common
     for _ in range(MOST_RANKS):
         text = reader.peek()
         if text is None or _TITLE.match(text):
@@ -79,9 +80,10 @@ def parse_block(reader: Reader) -> Iterator[Record]:
         process = _PROCESS.match(text)
         many = _MANY.match(text)
         if counts := _COUNTS.match(text):
-            state["operation"], most = counts["operation"], {}
-        if many and int(many["count"]) > int(most.get("peers", "0")):
-            most = _named(many, peers=many["count"])
+            state["operation"], most, last = counts["operation"], {}, {}
+        if many:
+            last = _named(many, peers=many["count"])
+            most = last if int(last["peers"]) > int(most.get("peers", "0")) else most
         if not (row or rank or process or _BETWEEN.match(text)):
             return
         reader.next()
@@ -90,8 +92,8 @@ def parse_block(reader: Reader) -> Iterator[Record]:
             for one in row["code"].split(","):
                 yield _observe(reader, place, text, "ras-communicator", one, row.groupdict() | {"code": ""})
         elif rank:
-            own = many_of(rank, most)
-            yield from _tell_rank(reader, place, text, code, state | own | _named(rank))
+            own = last | _named(rank) if not (rank["launched"] or rank["none"] or rank["status"]) else _named(rank)
+            yield from _tell_rank(reader, place, text, code, state | own | _compare(own, most))
         elif process:
             host = normalise_node(process["host"])
             yield _observe(
@@ -99,14 +101,16 @@ def parse_block(reader: Reader) -> Iterator[Record]:
             )
 
 
-def many_of(rank: re.Match[str], most: Mapping[str, str]) -> dict[str, str]:
+def _compare(own: Mapping[str, str], most: Mapping[str, str]) -> dict[str, str]:
     """Return what most ranks have done, and whether this rank has done more or less."""
-    if "launched" not in most and "none" not in most:
-        return {"usual_status": most["status"]} if "status" in most else {}
-    usual = int(most.get("launched", "-1"))
-    own = int(rank["launched"]) if rank["launched"] else -1 if rank["none"] else None
-    way = "" if own is None or own == usual else "behind" if own < usual else "ahead"
-    return {"usual": str(usual), "way": way}
+    usual, number = _launched(most), _launched(own)
+    if usual is None or number is None:
+        return {}
+    return {"usual": str(usual), "way": "" if number == usual else "behind" if number < usual else "ahead"}
+
+
+def _launched(said: Mapping[str, str]) -> int | None:
+    return int(said["launched"]) if "launched" in said else 0 if "none" in said else None
 
 
 def _named(match: re.Match[str], **more: str) -> dict[str, str]:

@@ -81,7 +81,7 @@ def parse_block(reader: Reader) -> Iterator[Record]:
             }
             code = "no-p2p" if able["false"] else "p2p"
             yield _observe(reader.input, begin[0], begin[1], "nvlink_capability", code, attributes, gpu)
-        following = reader.peek()
+        following = reader.peek() if found else None
         match = _GPU.match(following) if following is not None else None
         if match is None:
             break

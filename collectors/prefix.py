@@ -118,10 +118,23 @@ def _pod(line: Line, match: re.Match[str]) -> None:
     line.labels["pod"] = match[1]
 
 
+def _labels(line: Line, match: re.Match[str]) -> None:
+    labels = dict(_LABEL.findall(match[1]))
+    line.host = line.host or normalise_node(
+        next((labels[key] for key in ("node", "node_name", "host") if key in labels), "")
+    )
+    if labels.get("pod"):
+        line.labels.setdefault("pod", labels["pod"])
+
+
 def _program(line: Line, match: re.Match[str]) -> None:
     line.program = match[1]
     line.source = line.source or ("kernel" if match[1] == "kernel" else "")
 
+
+_LABEL = re.compile(r'(\w+)="([^"]*)"')
+# What may follow the name of a pod and container, or of a service, that a viewer puts before each line.
+_LOGGED = r"(?=\[?\d{4}-\d\d-\d\d|\[?[IWEF]\d{3,4} |\[rank|\[ *\d+\.\d{6}\]|[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d)"
 
 _PREFIXES: tuple[tuple[re.Pattern[str], Callable[[Line, re.Match[str]], None]], ...] = tuple(
     (re.compile(pattern), handle)
@@ -149,6 +162,9 @@ _PREFIXES: tuple[tuple[re.Pattern[str], Callable[[Line, re.Match[str]], None]], 
         (r"\[default\d+\]: ?()", lambda line, match: None),
         (r"\(([A-Za-z_][\w.:<>]*)(?: \w+)*,? pid=\d+(?:, ip=(?P<ip>[\d.]+))?\) ?", _actor),
         (r"\[pod/([\w.-]+)/[\w.-]+\] ", _pod),
+        (rf"([a-z0-9]+(?:[.-][a-z0-9]+)+) [a-z0-9][a-z0-9-]* {_LOGGED}", _pod),  # stern
+        (rf"[A-Za-z0-9][\w.-]* +\| {_LOGGED}()", lambda line, match: None),  # docker compose
+        (r'\{((?:\w+="[^"]*"(?:, ?)?)+)\} ', _labels),  # logcli
         (r"(\d{1,5}): (?=\S)", _rank),
         (rf"\[({_ISO})(?: [A-Z]P\d+)*\] (?=\S)", _iso),
         (
@@ -182,6 +198,12 @@ def _prefixes_at(
     return tuple(found)
 
 
+def _strip_margin(text: str) -> str:
+    """Return a line without the blanks and `>` that a message or a mail puts before it, when a prefix stands behind them."""
+    stripped = text.lstrip(" \t>")
+    return stripped if any(find(stripped) for find, _ in _prefixes_at(stripped[:1])) else text
+
+
 def peel(input_name: str, number: int, raw: str) -> Line:
     """Return the line with its prefixes taken off and read.
 
@@ -197,6 +219,8 @@ def peel(input_name: str, number: int, raw: str) -> Line:
         text = text.rsplit("\r", 1)[1]
     if "\x1b" in text:
         text = _ANSI.sub("", text)
+    if text[:1] in (" ", "\t", ">"):
+        text = _strip_margin(text)
     line = Line(input_name, number, raw)
     carried = unwrap(text) if text[:1] == "{" else None
     if carried is not None:

@@ -22,7 +22,7 @@ from itertools import islice
 
 from collectors.block import Reader
 from collectors.clock import parse_iso
-from collectors.json_document import read_enclosing
+from collectors.json_document import MOST_LINES, read_enclosing
 from collectors.kube_tree import Tree
 from collectors.observation import Observation, Record
 
@@ -48,13 +48,15 @@ _GOOD = re.compile(
     re.I,
 )
 _MOST = 20_000
+_MOST_LINES = 120  # of one entry
 
 
 def parse_block(reader: Reader) -> Iterator[Record]:
     """Yield `redfish` (code = gpu, nvlink, fan, power, temperature, memory, processor, pci, drive or other; attributes
     severity, message_id, message, state: raised or cleared) for each entry or event."""
     begin = reader.place()
-    made = [one for entry in islice(_entries(read_enclosing(reader), 0), _MOST) if (one := _describe(entry, reader))]
+    document = read_enclosing(reader, MOST_LINES if "@odata" in (reader.peek() or "") else _MOST_LINES)
+    made = [one for entry in islice(_entries(document, 0), _MOST) if (one := _describe(entry, reader))]
     if not made:  # JSON of something else
         reader.back(begin)
     yield from made

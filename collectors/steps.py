@@ -60,7 +60,11 @@ _FIELDS: tuple[tuple[str, re.Pattern[str], float | None], ...] = tuple(
         ("data_ms", rf"\bdata_time: ?{_NUMBER}", 1000.0),
         ("data_ms", rf"\bData:? +{_NUMBER}s? +\( *{_NUMBER}\)", 1000.0),
         ("data_ms", rf"\bdata: {_NUMBER}", 1000.0),
-        ("loss", rf"(?<![\w/])(?:lm |total_|train[_/]|reduced_train_)?[lL]oss['\"]?(?: *[:=] *| +|)['\"]?{_NUMBER}", None),
+        (
+            "loss",
+            rf"(?<![\w/])(?:lm |total_|train[_/]|reduced_train_)?[lL]oss['\"]?(?: *[:=] *| +|)['\"]?{_NUMBER}",
+            None,
+        ),
         ("loss_scale", rf"loss scale: {_NUMBER}", None),
         ("skipped", r"number of skipped iterations: +(\d+)", None),
         ("nan_iterations", r"number of nan iterations: +(\d+)", None),

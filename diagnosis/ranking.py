@@ -323,22 +323,35 @@ def _path(one: Hypothesis, symptoms: Sequence[Hypothesis], graph: nx.DiGraph, ru
     if not start:
         start = next((other.entity for other in one.explains if other.entity and other.entity != one.entity), "")
     end = one.entity or _as_node(one)
-    if kind_of(end) != "node":
-        return find_path(graph, start, end)
-    ranks = _ranks_named(one, graph)  # of the many that may be on a host, the one that was hit
-    if len(ranks) == 1 and ranks[0] != start:
-        return list(dict.fromkeys([*find_path(graph, start, ranks[0]), ranks[0], end]))
+    known = kind_of(end) != "node" and start in graph and end in graph and nx.has_path(graph, start, end)
+    ranks = [] if known else _ranks_named(one, graph) or _ranks_hit(one, graph)
+    if len(ranks) == 1 and start not in ("", ranks[0], end):  # of the many that may be on a host, the one that was hit
+        return list(
+            dict.fromkeys([*find_path(graph, start, ranks[0]), ranks[0], *find_path(graph, _as_node(one), end), end])
+        )
     return find_path(graph, start, end)
 
 
 def _ranks_named(one: Hypothesis, graph: nx.DiGraph) -> list[str]:
-    """Return the ranks whose processes the evidence names."""
+    """Return the ranks whose processes the evidence names, or that say it themselves."""
     found: dict[str, None] = {}
     for fact in one.observations():
         process = f"process:{fact.node}/{fact.attributes.get('pid', '')}"
         if process in graph:
             found |= dict.fromkeys(name for name in sorted(graph.predecessors(process)) if kind_of(name) == "rank")
+        if fact.entity.startswith("rank:") and fact.node == one.node:
+            found[fact.entity] = None
     return list(found)
+
+
+def _ranks_hit(one: Hypothesis, graph: nx.DiGraph) -> list[str]:
+    """Return the ranks of which what a cause brought about is told, unless they are known to run on another host."""
+    ranks = {other.entity for other in one.explains if other.layer and kind_of(other.entity) == "rank"}
+    hosts = {
+        rank: {name for name in graph.successors(rank) if kind_of(name) == "node"} if rank in graph else set()
+        for rank in ranks
+    }
+    return sorted(rank for rank, names in hosts.items() if not names or _as_node(one) in names)
 
 
 def strength_name(value: float) -> str:

@@ -5,24 +5,42 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+
+from collectors.clock import is_without_year, set_year
+from collectors.prefix import peel
 
 ROOT = Path(__file__).resolve().parents[1]
 START = datetime(2025, 11, 26, 1, 0, tzinfo=UTC).timestamp()
 NOTE = "以下是现场的日志，请帮忙看一下：任务卡住了"
 
 
-def _stamp(number: int, digits: int = 9) -> str:
+def _read_times(text: str) -> list[float]:
+    """Return the time of each line: its own, else that of the line before it."""
+    times, last = [], START
+    for raw in text.splitlines():
+        own = peel("", 0, raw).time
+        if own is not None:
+            last = set_year(own, 2025) if is_without_year(own) else own
+        times.append(last)
+    return times
+
+
+def _stamp(time: float, digits: int = 9) -> str:
     """Return the time at which a transport took a line over."""
-    moment = datetime.fromtimestamp(START + number * 0.25, UTC)
+    moment = datetime.fromtimestamp(time, UTC)
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond:06d}{'0' * (digits - 6)}Z"
 
 
-def _lines(form: Callable[[int, str], str]) -> Callable[[str], bytes]:
+def _lines(form: Callable[[float, str], str]) -> Callable[[str], bytes]:
     """Return a form that changes each line by itself."""
-    return lambda text: "".join(form(number, line) + "\n" for number, line in enumerate(text.splitlines())).encode()
+    return lambda text: "".join(form(time, line) + "\n" for time, line in _pair(text)).encode()
+
+
+def _pair(text: str) -> Iterator[tuple[float, str]]:
+    return zip(_read_times(text), text.splitlines(), strict=True)
 
 
 def _prefixed(prefix: str) -> Callable[[str], bytes]:
@@ -47,25 +65,25 @@ def _progress_bars(text: str) -> bytes:
 
 def _cri_parts(text: str) -> bytes:
     out = []
-    for number, line in enumerate(text.splitlines()):
+    for time, line in _pair(text):
         parts = [line[at : at + 64] for at in range(0, len(line), 64)] or [""]
         out += [
-            f"{_stamp(number)} stderr {'F' if part == len(parts) - 1 else 'P'} {text}\n"
+            f"{_stamp(time)} stderr {'F' if part == len(parts) - 1 else 'P'} {text}\n"
             for part, text in enumerate(parts)
         ]
     return "".join(out).encode()
 
 
-def _json(make: Callable[[int, str], Mapping[str, object]]) -> Callable[[str], bytes]:
-    return _lines(lambda number, line: json.dumps(make(number, line), separators=(",", ":")))
+def _json(make: Callable[[float, str], Mapping[str, object]]) -> Callable[[str], bytes]:
+    return _lines(lambda time, line: json.dumps(make(time, line), separators=(",", ":")))
 
 
-def _csv(head: Sequence[str], make: Callable[[int, str], Sequence[str]]) -> Callable[[str], bytes]:
+def _csv(head: Sequence[str], make: Callable[[float, str], Sequence[str]]) -> Callable[[str], bytes]:
     def form(text: str) -> bytes:
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL if len(head) > 2 else csv.QUOTE_MINIMAL)
         writer.writerow(head)
-        writer.writerows(make(number, line) for number, line in enumerate(text.splitlines()))
+        writer.writerows(make(time, line) for time, line in _pair(text))
         return out.getvalue().encode()
 
     return form
@@ -73,10 +91,10 @@ def _csv(head: Sequence[str], make: Callable[[int, str], Sequence[str]]) -> Call
 
 def _journal_export(text: str) -> bytes:
     out = []
-    for number, line in enumerate(text.splitlines()):
-        time = int((START + number * 0.25) * 1e6)
+    for time, line in _pair(text):
+        time = int((time) * 1e6)
         out.append(
-            f"__CURSOR=s=1;i={number:x}\n__REALTIME_TIMESTAMP={time}\n_TRANSPORT=stdout\nSYSLOG_IDENTIFIER=job\nMESSAGE={line}\n\n"
+            f"__CURSOR=s=1;i={time:f}\n__REALTIME_TIMESTAMP={time}\n_TRANSPORT=stdout\nSYSLOG_IDENTIFIER=job\nMESSAGE={line}\n\n"
         )
     return "".join(out).encode()
 
@@ -91,14 +109,14 @@ def _wrapped(width: int) -> Callable[[str], bytes]:
 
 def _cloudwatch_pretty(text: str) -> bytes:
     events = [
-        {"timestamp": int((START + number) * 1000), "message": line, "ingestionTime": int((START + number) * 1000) + 9}
-        for number, line in enumerate(text.splitlines())
+        {"timestamp": int((time) * 1000), "message": line, "ingestionTime": int((time) * 1000) + 9}
+        for time, line in _pair(text)
     ]
     return json.dumps({"events": events, "searchedLogStreams": []}, indent=4).encode()
 
 
 def _loki_response(text: str) -> bytes:
-    values = [[str(int((START + number) * 1e9)), line] for number, line in enumerate(text.splitlines())]
+    values = [[str(int((time) * 1e9)), line] for time, line in _pair(text)]
     return json.dumps(
         {
             "status": "success",
@@ -109,8 +127,8 @@ def _loki_response(text: str) -> bytes:
 
 def _elastic_response(text: str) -> bytes:
     hits = [
-        {"_index": "logs", "_id": str(number), "_source": {"@timestamp": _stamp(number, 6), "message": line}}
-        for number, line in enumerate(text.splitlines())
+        {"_index": "logs", "_id": str(time), "_source": {"@timestamp": _stamp(time, 6), "message": line}}
+        for time, line in _pair(text)
     ]
     return json.dumps({"took": 4, "hits": {"total": {"value": len(hits)}, "hits": hits}}, indent=2).encode()
 
@@ -124,7 +142,7 @@ FORMS: dict[str, Callable[[str], bytes]] = {
     "crlf": lambda text: text.replace("\n", "\r\n").encode(),
     "lone-cr": lambda text: text.replace("\n", "\r").encode(),
     "progress-bars": _progress_bars,
-    "ansi": _lines(lambda number, line: f"\x1b[3{number % 7 + 1}m{line}\x1b[0m"),
+    "ansi": _lines(lambda time, line: f"\x1b[3{int(time) % 7 + 1}m{line}\x1b[0m"),
     "ansi-words": _lines(lambda _, line: " ".join(f"\x1b[1;36m{word}\x1b[0m" if place == 0 else word for place, word in enumerate(line.split(" ")))),
     "indented": _prefixed("    "),
     "quoted-mail": _prefixed("> "),
@@ -132,22 +150,22 @@ FORMS: dict[str, Callable[[str], bytes]] = {
     "kubectl-prefix": _prefixed("[pod/llm-pretrain-worker-0/pytorch] "),
     "stern": _prefixed("llm-pretrain-worker-0 pytorch "),
     "stern-colours": _prefixed("\x1b[92mllm-pretrain-worker-0\x1b[0m \x1b[32mpytorch\x1b[0m "),
-    "kubectl-timestamps": _lines(lambda number, line: f"{_stamp(number)} {line}"),
+    "kubectl-timestamps": _lines(lambda time, line: f"{_stamp(time)} {line}"),
     "compose": _prefixed("trainer-1  | "),
-    "cri": _lines(lambda number, line: f"{_stamp(number)} stdout F {line}"),
+    "cri": _lines(lambda time, line: f"{_stamp(time)} stdout F {line}"),
     "cri-parts": _cri_parts,
-    "docker-json": _json(lambda number, line: {"log": line + "\n", "stream": "stderr", "time": _stamp(number)}),
-    "loki-jsonl": _json(lambda number, line: {"labels": {"app": "train"}, "line": line, "timestamp": _stamp(number)}),
+    "docker-json": _json(lambda time, line: {"log": line + "\n", "stream": "stderr", "time": _stamp(time)}),
+    "loki-jsonl": _json(lambda time, line: {"labels": {"app": "train"}, "line": line, "timestamp": _stamp(time)}),
     "loki-response": _loki_response,
-    "logcli": _lines(lambda number, line: f'{_stamp(number, 6)} {{app="train", pod="w-0"}} {line}'),
-    "elastic-jsonl": _json(lambda number, line: {"_index": "logs", "_source": {"@timestamp": _stamp(number, 6), "message": line}}),
+    "logcli": _lines(lambda time, line: f'{_stamp(time, 6)} {{app="train", pod="w-0"}} {line}'),
+    "elastic-jsonl": _json(lambda time, line: {"_index": "logs", "_source": {"@timestamp": _stamp(time, 6), "message": line}}),
     "elastic-response": _elastic_response,
-    "kibana-csv": _csv(("@timestamp", "kubernetes.pod.name", "message"), lambda number, line: (_stamp(number, 6), "w-0", line)),
-    "grafana-csv": _csv(("Date", "Line"), lambda number, line: (_stamp(number, 6), line)),
-    "cloudwatch-jsonl": _json(lambda number, line: {"timestamp": int((START + number) * 1000), "message": line}),
+    "kibana-csv": _csv(("@timestamp", "kubernetes.pod.name", "message"), lambda time, line: (_stamp(time, 6), "w-0", line)),
+    "grafana-csv": _csv(("Date", "Line"), lambda time, line: (_stamp(time, 6), line)),
+    "cloudwatch-jsonl": _json(lambda time, line: {"timestamp": int((time) * 1000), "message": line}),
     "cloudwatch-response": _cloudwatch_pretty,
-    "cloudwatch-csv": _csv(("timestamp", "message"), lambda number, line: (str(int((START + number) * 1000)), line)),
-    "journal-json": _json(lambda number, line: {"__REALTIME_TIMESTAMP": str(int((START + number) * 1e6)), "_TRANSPORT": "stdout", "SYSLOG_IDENTIFIER": "job", "MESSAGE": line}),
+    "cloudwatch-csv": _csv(("timestamp", "message"), lambda time, line: (str(int((time) * 1000)), line)),
+    "journal-json": _json(lambda time, line: {"__REALTIME_TIMESTAMP": str(int((time) * 1e6)), "_TRANSPORT": "stdout", "SYSLOG_IDENTIFIER": "job", "MESSAGE": line}),
     "journal-export": _journal_export,
     "ray": _prefixed("(RayTrainWorker pid=4711, ip=10.0.0.12) "),
     "mpi": _prefixed("[1,3]<stdout>:"),
@@ -160,10 +178,5 @@ FORMS: dict[str, Callable[[str], bytes]] = {
 
 def join(files: Mapping[str, str], how: str) -> str:
     """Return several logs pasted one after another: with `headings`, `commands` or `nothing` between them."""
-    between = {
-        "headings": lambda name: f"==> {name} <==\n",
-        "commands": lambda name: f"$ cat {name}\n",
-        "nothing": lambda name: "",
-        "dashes": lambda name: f"----- {name} -----\n",
-    }[how]
-    return "\n".join(between(name) + text for name, text in files.items())
+    between = {"headings": "==> {} <==\n", "commands": "$ cat {}\n", "nothing": "", "dashes": "----- {} -----\n"}[how]
+    return "\n".join(between.format(name) + text for name, text in files.items())

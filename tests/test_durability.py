@@ -27,7 +27,7 @@ def test_an_interrupted_append_leaves_nothing(tmp_path: Path) -> None:
         """An input whose row can't be written, because the person at the keyboard had enough."""
 
         @property
-        def lines(self) -> int:  # type: ignore[override]
+        def lines(self) -> int:
             raise KeyboardInterrupt
 
     row = object.__new__(Interrupted)

@@ -172,14 +172,9 @@ def _tell_mismatch(
     even = (counts[usual], elsewhere[usual]) <= rival or (
         2 * counts[usual] <= len(looks) and not elsewhere[usual]
     )  # half and half: nobody is the odd one
-    if what == "operation" and any(
-        _kind(group.entries[rank].get(other, at[rank])) == usual
-        for rank in odd
-        for other in (number - 1, number + 1, number + 2)
-        if other in group.entries[rank]
-    ):
-        what = "order"
     usual_rank = min((rank for rank, value in looks.items() if value == usual), key=_order)
+    if what == "operation" and any(_is_swapped(group, number, rank, usual_rank) for rank in odd):
+        what = "order"
     table = "; ".join(f"{_say_ranks([r for r in looks if looks[r] == value])}: {value}" for value in sorted(counts))
     named = odd[:1] if even or len(odd) > _MOST_NAMED else odd
     for rank in named:
@@ -193,6 +188,15 @@ def _tell_mismatch(
         text = f"group {group.name}, operation {number}: {what} differs ({table})"[:1000]
         proof = [at[rank], at[usual_rank]]
         yield _make("mismatch", at[rank], "" if even else rank, attributes, text, whole=even), proof
+
+
+def _is_swapped(group: _Group, number: int, one: str, other: str) -> bool:
+    """Tell whether each of two ranks issues soon what the other issues now."""
+    left, right = group.entries[one], group.entries[other]
+    soon = (number + 1, number + 2)
+    return any(_kind(left[at]) == _kind(right[number]) for at in soon if at in left) and any(
+        _kind(right[at]) == _kind(left[number]) for at in soon if at in right
+    )
 
 
 def _find_waits(groups: Sequence[_Group]) -> dict[str, _Group]:

@@ -28,7 +28,7 @@ def test_work_that_takes_its_time_is_shown() -> None:
 
 @pytest.mark.parametrize("options", [{"quiet": True}, {"terminal": False}, {"patience": 60.0}])
 def test_nothing_is_shown(options: dict[str, bool]) -> None:
-    assert work(**options) == ""  # type: ignore[arg-type]
+    assert work(**options) == ""
 
 
 def test_a_later_part_starts_anew() -> None:

@@ -105,9 +105,9 @@ def test_a_shared_server_is_one_incident_of_all_hosts(tmp_path: Path) -> None:
     for node in ("node-1", "node-2", "node-3"):
         (tmp_path / f"{node}.log").write_text(NFS.format(time="05:00:00", node=node), "utf-8")
     incidents = sweep(tmp_path)["incidents"]
-    if incidents[0]["entity"].startswith("filesystem:"):
-        assert [one["nodes"] for one in incidents] == [["node-1", "node-2", "node-3"]]
-    assert {one["cause"] for one in incidents} == {"storage.nfs-unresponsive"}
+    assert [(one["cause"], one["entity"], one["nodes"]) for one in incidents] == [
+        ("storage.nfs-unresponsive", "filesystem:fs-1", ["node-1", "node-2", "node-3"])
+    ]
 
 
 def test_lines_without_host_stand_by_their_input(tmp_path: Path) -> None:

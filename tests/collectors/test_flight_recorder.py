@@ -47,7 +47,9 @@ def dump(ranks: str = "[0, 1]") -> dict[str, Any]:
     return {
         "version": "2.9",
         "pg_config": {"0": {"name": "0", "desc": "default_pg", "ranks": ranks}},
-        "pg_status": {"0": {"last_enqueued_collective": 9, "last_started_collective": -1, "last_completed_collective": 4}},
+        "pg_status": {
+            "0": {"last_enqueued_collective": 9, "last_started_collective": -1, "last_completed_collective": 4}
+        },
         "entries": [entry(number, "completed" if number < 5 else "scheduled") for number in range(1, 7)],
     }
 
@@ -59,9 +61,18 @@ def test_pickle(protocol: int) -> None:
     (state,) = facts(found, "collective")
     assert (state.code, state.entity) == ("recorded", "rank:1")
     said = dict(state.attributes)
-    assert (said["enqueued"], said["completed"], said["waiting"], said["ranks"], said["size"]) == ("9", "4", "5", "0,1", "2")
+    assert (said["enqueued"], said["completed"], said["waiting"], said["ranks"], said["size"]) == (
+        "9",
+        "4",
+        "5",
+        "0,1",
+        "2",
+    )
     waiting = [one for one in facts(found, "collective-entry") if one.code == "scheduled"]
-    assert [(one.line, one.attributes["sequence"], one.attributes["input_sizes"]) for one in waiting] == [(5, "5", "[[8, 4]]"), (6, "6", "[[8, 4]]")]
+    assert [(one.line, one.attributes["sequence"], one.attributes["input_sizes"]) for one in waiting] == [
+        (5, "5", "[[8, 4]]"),
+        (6, "6", "[[8, 4]]"),
+    ]
     assert waiting[0].attributes["frames"] == "step (/opt/train.py:7)"
     assert waiting[0].time == pytest.approx(1_764_115_200.0)
 
@@ -103,7 +114,13 @@ def test_rank(name: str, ranks: str, entity: str) -> None:
 
 
 def test_older_forms() -> None:
-    old = [{key: value for key, value in entry(3, "started", seq_id=3).items() if key not in ("collective_seq_id", "process_group", "is_p2p")}]
+    old = [
+        {
+            key: value
+            for key, value in entry(3, "started", seq_id=3).items()
+            if key not in ("collective_seq_id", "process_group", "is_p2p")
+        }
+    ]
     for value in (old, {"version": "1.1", "entries": old}):
         (state,) = facts(read("nccl_trace_rank_0", pickle.dumps(value, 2)), "collective")
         assert (state.attributes["group"], state.attributes["started"], state.attributes["waiting"]) == ("0", "3", "3")
@@ -137,7 +154,11 @@ def test_refused_with_its_reason(data: bytes, reason: str) -> None:
     [
         {"entries": [1, None, {"state": "completed"}], "pg_config": {"0": 3, "1": {"ranks": None}}},
         {"entries": [entry(1, "completed", collective_seq_id=None, input_sizes=3, frames=["x"], process_group=[])]},
-        {"entries": [entry(1, "scheduled", time_created_ns="soon", input_dtypes={"a": 1})], "pg_status": [1], "nccl_comm": 4},
+        {
+            "entries": [entry(1, "scheduled", time_created_ns="soon", input_dtypes={"a": 1})],
+            "pg_status": [1],
+            "nccl_comm": 4,
+        },
         {"pg_config": {"0": {"ranks": "[0, 99999999999999]"}}, "pg_status": {}},
     ],
 )

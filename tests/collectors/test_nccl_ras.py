@@ -58,7 +58,13 @@ def facts(intake: Intake, kind: str) -> list[Observation]:
 def test_sample() -> None:
     found = read((LOGS / "hang.txt").read_text())
     assert found.kind == "nccl-ras"
-    assert [one.code for one in facts(found, "ras-communicator")] == ["INCOMPLETE", "MISMATCH", "OK", "INCOMPLETE", "MISMATCH"]
+    assert [one.code for one in facts(found, "ras-communicator")] == [
+        "INCOMPLETE",
+        "MISMATCH",
+        "OK",
+        "INCOMPLETE",
+        "MISMATCH",
+    ]
     assert [(one.code, one.node, one.entity) for one in facts(found, "ras-process")] == [
         ("INCOMPLETE", "10.0.0.4", "process:323032"),
         ("DEAD", "10.0.0.4", "process:323032"),
@@ -90,8 +96,11 @@ def test_all_well_is_one_fact_and_no_more() -> None:
     assert not facts(read(WELL), "ras-rank")
 
 
-def test_ranks_listed_without_a_count_may_be_ahead() -> None:
-    assert [one.code for one in facts(read(AHEAD), "ras-rank")] == ["MISMATCH", "MISMATCH"]
+def test_ranks_listed_below_a_count_have_that_count() -> None:
+    assert [(one.code, one.attributes["usual"]) for one in facts(read(AHEAD), "ras-rank")] == [
+        ("ahead", "640"),
+        ("ahead", "640"),
+    ]
 
 
 def test_several_errors_of_one_communicator() -> None:

@@ -124,14 +124,30 @@ class _Job:
     def start(self) -> None:
         for node in self.nodes:
             boot = START - self.rng.uniform(50_000, 900_000)
-            self.say_kernel(node, boot, "Linux version 6.8.0-60-generic (buildd@lcy02) (x86_64-linux-gnu-gcc-13) #63-Ubuntu SMP PREEMPT_DYNAMIC")
-            self.say_kernel(node, boot + 9, "NVRM: loading NVIDIA UNIX x86_64 Kernel Module  570.133.20  Sun Mar 23 09:35:52 UTC 2025")
+            self.say_kernel(
+                node,
+                boot,
+                "Linux version 6.8.0-60-generic (buildd@lcy02) (x86_64-linux-gnu-gcc-13) #63-Ubuntu SMP PREEMPT_DYNAMIC",
+            )
+            self.say_kernel(
+                node,
+                boot + 9,
+                "NVRM: loading NVIDIA UNIX x86_64 Kernel Module  570.133.20  Sun Mar 23 09:35:52 UTC 2025",
+            )
             for local, bus in enumerate(NICS):
                 self.say_kernel(node, boot + 20 + local, f"mlx5_core 0000:{bus}:00.0 mlx5_{local}: Port: 1 Link ACTIVE")
             if self.rng.random() < 0.3:
-                self.say_kernel(node, self.at - self.rng.uniform(20_000, 60_000), "perf: interrupt took too long (2506 > 2500), lowering kernel.perf_event_max_sample_rate to 79750")
+                self.say_kernel(
+                    node,
+                    self.at - self.rng.uniform(20_000, 60_000),
+                    "perf: interrupt took too long (2506 > 2500), lowering kernel.perf_event_max_sample_rate to 79750",
+                )
             if self.rng.random() < 0.15:
-                self.say_kernel(node, self.at - self.rng.uniform(3000, 6000), "mlx5_core 0000:18:00.0: mlx5_cmd_out_err:838:(pid 2211): ACCESS_REG(0x805) op_mod(0x1) failed, status bad operation(0x2), syndrome (0x305684), err(-22)")
+                self.say_kernel(
+                    node,
+                    self.at - self.rng.uniform(3000, 6000),
+                    "mlx5_core 0000:18:00.0: mlx5_cmd_out_err:838:(pid 2211): ACCESS_REG(0x805) op_mod(0x1) failed, status bad operation(0x2), syndrome (0x305684), err(-22)",
+                )
             self._start_nccl(node)
             if node != self.node and self.decoys > 0 and self.rng.random() < 0.5:
                 self.decoys -= 1
@@ -146,23 +162,43 @@ class _Job:
         bus, local = BUSES[rng.randrange(8)], rng.randrange(8)
         kind = rng.randrange(5)
         if kind == 0:
-            self.say_kernel(node, at, f"NVRM: Xid (PCI:0000:{bus}:00): 13, pid=4242, name=python3, Graphics SM Warp Exception on (GPC 3, TPC 1, SM 0): Out Of Range Address")
+            self.say_kernel(
+                node,
+                at,
+                f"NVRM: Xid (PCI:0000:{bus}:00): 13, pid=4242, name=python3, Graphics SM Warp Exception on (GPC 3, TPC 1, SM 0): Out Of Range Address",
+            )
             self.say_kernel(node, at + 0.2, f"NVRM: Xid (PCI:0000:{bus}:00): 43, pid=4242, name=python3, Ch 00000008")
         elif kind == 1:
             self.say_kernel(node, at, f"mlx5_core 0000:{NICS[local]}:00.0 mlx5_{local}: Port: 1 Link DOWN")
             self.say_kernel(node, at + 4, f"mlx5_core 0000:{NICS[local]}:00.0 mlx5_{local}: Port: 1 Link ACTIVE")
         elif kind == 2:
-            self.say_kernel(node, at, "Memory cgroup out of memory: Killed process 77123 (jupyter-lab) total-vm:18345678kB, anon-rss:16345678kB, file-rss:70000kB, shmem-rss:128kB, UID:1000 pgtables:90000kB oom_score_adj:936")
+            self.say_kernel(
+                node,
+                at,
+                "Memory cgroup out of memory: Killed process 77123 (jupyter-lab) total-vm:18345678kB, anon-rss:16345678kB, file-rss:70000kB, shmem-rss:128kB, UID:1000 pgtables:90000kB oom_score_adj:936",
+            )
         elif kind == 3:
-            self.say_kernel(node, at, f"pcieport 0000:{bus}:01.0: AER: Correctable error message received from 0000:{bus}:00.0")
+            self.say_kernel(
+                node, at, f"pcieport 0000:{bus}:01.0: AER: Correctable error message received from 0000:{bus}:00.0"
+            )
         else:
             stamp = datetime.fromtimestamp(self.at, UTC)
-            self.extra.append((f"{node}-counters.txt", f"root@{node}:~# cat counters.txt\n# {stamp:%Y-%m-%dT%H:%M:%SZ} mlx5_{local} port 1\nlink_downed 3\nlink_error_recovery 1\nport_rcv_errors 214\nport_xmit_wait 2310447906\nsymbol_error 8812\n"))
+            self.extra.append(
+                (
+                    f"{node}-counters.txt",
+                    f"root@{node}:~# cat counters.txt\n# {stamp:%Y-%m-%dT%H:%M:%SZ} mlx5_{local} port 1\nlink_downed 3\nlink_error_recovery 1\nport_rcv_errors 214\nport_xmit_wait 2310447906\nsymbol_error 8812\n",
+                )
+            )
 
     def _say_step(self, node: str, at: float, step: int) -> None:
         if node == self.nodes[0]:
             stamp = datetime.fromtimestamp(at + self.skew[node], UTC)
-            self.training[node].append((at, f"[{stamp:%Y-%m-%d %H:%M:%S}] step {step}/100000 loss {self.rng.uniform(2, 3):.4f} lr 2.71e-04 grad_norm 0.412 3.02 s/step"))
+            self.training[node].append(
+                (
+                    at,
+                    f"[{stamp:%Y-%m-%d %H:%M:%S}] step {step}/100000 loss {self.rng.uniform(2, 3):.4f} lr 2.71e-04 grad_norm 0.412 3.02 s/step",
+                )
+            )
 
     def _start_nccl(self, node: str) -> None:
         at, rng = START + 30, self.rng
@@ -176,7 +212,12 @@ class _Job:
             self.say_nccl(rank, at + 2, "INFO", f"{comm} - Init START")
             for channel in range(self.channels):
                 peer = (rank + self.per_node) % self.size
-                self.say_nccl(rank, at + 3, "INFO", f"Channel {channel:02d}/0 : {rank}[{local}] -> {peer}[{local}] [send] via NET/IB/{local}/GDRDMA")
+                self.say_nccl(
+                    rank,
+                    at + 3,
+                    "INFO",
+                    f"Channel {channel:02d}/0 : {rank}[{local}] -> {peer}[{local}] [send] via NET/IB/{local}/GDRDMA",
+                )
             self.say_nccl(rank, at + 4, "INFO", f"{comm} - Init COMPLETE")
 
     def time_out(self) -> None:
@@ -209,25 +250,56 @@ class _Job:
         operation, size = self.usual()
         name, elements = operation.upper().replace("_", ""), size[0][0]
         work = f"WorkNCCL(SeqNum={number}, OpType={name}, NumelIn={elements}, NumelOut={elements}, Timeout(ms)={TIMEOUT * 1000})"
-        self.say_torch(rank, at, f"[Rank {place}] Watchdog caught collective operation timeout: {work} ran for {ran} milliseconds before timing out.")
+        self.say_torch(
+            rank,
+            at,
+            f"[Rank {place}] Watchdog caught collective operation timeout: {work} ran for {ran} milliseconds before timing out.",
+        )
         ahead = self.rng.randrange(1, 6)
         if self.style.torch == "2.2":
-            self.say_torch(rank, at + 0.001, f"{self._pg(rank, small)} Timeout at NCCL work: {number}, last enqueued NCCL work: {number + ahead}, last completed NCCL work: {number - 1}.", 1182)
+            self.say_torch(
+                rank,
+                at + 0.001,
+                f"{self._pg(rank, small)} Timeout at NCCL work: {number}, last enqueued NCCL work: {number + ahead}, last completed NCCL work: {number - 1}.",
+                1182,
+            )
         elif self.style.torch == "2.5":
-            self.say_torch(rank, at + 0.001, f"{self._pg(rank, small)} Exception (either an error or timeout) detected by watchdog at work: {number}, last enqueued NCCL work: {number + ahead}, last completed NCCL work: {number - 1}.", 1785)
+            self.say_torch(
+                rank,
+                at + 0.001,
+                f"{self._pg(rank, small)} Exception (either an error or timeout) detected by watchdog at work: {number}, last enqueued NCCL work: {number + ahead}, last completed NCCL work: {number - 1}.",
+                1785,
+            )
         else:
-            self.say_torch(rank, at + 0.001, f"{self._pg(rank, small)}  failure detected by watchdog at work sequence id: {number} PG status: last enqueued work: {number + ahead}, last completed work: {number - 1}", 2271)
-        self.say_torch(rank, at + 0.9, f"[Rank {place}] To avoid data inconsistency, we are taking the entire process down.", 698)
+            self.say_torch(
+                rank,
+                at + 0.001,
+                f"{self._pg(rank, small)}  failure detected by watchdog at work sequence id: {number} PG status: last enqueued work: {number + ahead}, last completed work: {number - 1}",
+                2271,
+            )
+        self.say_torch(
+            rank, at + 0.9, f"[Rank {place}] To avoid data inconsistency, we are taking the entire process down.", 698
+        )
 
     def _say_signal(self, rank: int, at: float) -> None:
         if self.style.torch in ("2.5", "2.7"):
             number = (self.stuck - 7 if self.split else self.stuck) - 1
-            self.say_torch(rank, at, f"{self._pg(rank, False)} Received a dump signal due to a collective timeout from  rank {(rank + 1) % self.size} and we will try our best to dump the debug info. Last enqueued NCCL work: {number}, last completed NCCL work: {number}.This is most likely caused by incorrect usages of collectives, e.g., wrong sizes used across ranks, the order of collectives is not same for all ranks or the scheduled collective, for some reason, didn't run.", 1743)
+            self.say_torch(
+                rank,
+                at,
+                f"{self._pg(rank, False)} Received a dump signal due to a collective timeout from  rank {(rank + 1) % self.size} and we will try our best to dump the debug info. Last enqueued NCCL work: {number}, last completed NCCL work: {number}.This is most likely caused by incorrect usages of collectives, e.g., wrong sizes used across ranks, the order of collectives is not same for all ranks or the scheduled collective, for some reason, didn't run.",
+                1743,
+            )
 
     def _say_exit(self, rank: int, at: float, code: int) -> None:
         node = self.node_of(rank)
         stamp = datetime.fromtimestamp(at + self.skew[node], UTC)
-        self.training[node].append((at, f"E{stamp:%m%d %H:%M:%S}.{stamp.microsecond // 1000:03d}000 2521679 torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: {code}) local_rank: {self.local(rank)} (pid: {self.pids[rank]}) of binary: /usr/bin/python3"))
+        self.training[node].append(
+            (
+                at,
+                f"E{stamp:%m%d %H:%M:%S}.{stamp.microsecond // 1000:03d}000 2521679 torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: {code}) local_rank: {self.local(rank)} (pid: {self.pids[rank]}) of binary: /usr/bin/python3",
+            )
+        )
 
     def end(self, rank: int, at: float, code: int) -> None:
         """Let a rank's process end with this code."""
@@ -240,7 +312,11 @@ class _Job:
         others = [rank for rank in range(self.size) if rank not in self.silent and self.node_of(rank) != self.node]
         for rank in self.rng.sample(others, min(3, len(others))):
             peer = f"{self.address(self.node)}<{self.rng.randrange(30000, 60000)}>"
-            text = f"socketProgress: Connection closed by remote peer {peer}" if self.style.nccl >= "2.26" else f"Net : Connection closed by remote peer {self.node}<{self.rng.randrange(30000, 60000)}>"
+            text = (
+                f"socketProgress: Connection closed by remote peer {peer}"
+                if self.style.nccl >= "2.26"
+                else f"Net : Connection closed by remote peer {self.node}<{self.rng.randrange(30000, 60000)}>"
+            )
             self.say_nccl(rank, at + self.rng.uniform(0.1, 2), "WARN", text, "misc/socket.cc:50")
 
     def complete_in_error(self, nic: int, at: float) -> None:
@@ -257,7 +333,11 @@ class _Job:
     # --- flight recorder
 
     def small_group(self) -> list[int]:
-        return [rank for rank in range(self.size) if self.local(rank) == self.local(self.culprit)] if self.split else list(range(self.size))
+        return (
+            [rank for rank in range(self.size) if self.local(rank) == self.local(self.culprit)]
+            if self.split
+            else list(range(self.size))
+        )
 
     def usual(self) -> tuple[str, list[list[int]]]:
         return ("reduce_scatter", [[6_553_600]]) if self.seed % 3 == 0 else ("allreduce", [[2_097_152]])
@@ -276,7 +356,15 @@ class _Job:
         whole = self.stuck - 7 if self.split else self.stuck
         clock = self.skew[self.node_of(rank)]
 
-        def add(group: tuple[str, str], number: int, state: str, at: float, kind: str = operation, sizes: Any = size, dtype: str = "BFloat16") -> None:
+        def add(
+            group: tuple[str, str],
+            number: int,
+            state: str,
+            at: float,
+            kind: str = operation,
+            sizes: Any = size,
+            dtype: str = "BFloat16",
+        ) -> None:
             entries.append({
                 "frames": [{"name": "forward", "filename": "/opt/train/model.py", "line": 211}, {"name": "all_reduce", "filename": "/usr/lib/python3/dist-packages/torch/distributed/distributed_c10d.py", "line": 2696}],
                 "record_id": len(entries), "pg_id": 0 if group[0] == "0" else 2, "process_group": group, "collective_seq_id": number, "p2p_seq_id": 0,
@@ -304,13 +392,23 @@ class _Job:
             found = [one for one in entries if one["process_group"][0] == name]
             if found:
                 done = [one["collective_seq_id"] for one in found if one["state"] == "completed"]
-                status[ident] = {"last_enqueued_collective": found[-1]["collective_seq_id"], "last_started_collective": -1, "last_completed_collective": max(done)}
+                status[ident] = {
+                    "last_enqueued_collective": found[-1]["collective_seq_id"],
+                    "last_started_collective": -1,
+                    "last_completed_collective": max(done),
+                }
         if self.style.dumps == "pickle":
             return pickle.dumps({"version": "2.9", "pg_config": config, "pg_status": status, "entries": entries}, 2)
         for one in entries:
             del one["frames"]
         texts = {ident: {name: str(value) for name, value in row.items()} for ident, row in status.items()}
-        whole_dump = {"comm_lib_version": self.style.nccl, "entries": entries, "pg_config": config, "pg_status": texts, "version": "2.9"}
+        whole_dump = {
+            "comm_lib_version": self.style.nccl,
+            "entries": entries,
+            "pg_config": config,
+            "pg_status": texts,
+            "version": "2.9",
+        }
         return json.dumps(whole_dump, sort_keys=True, separators=(",", ":")).encode()
 
     # --- what is handed over
@@ -319,7 +417,9 @@ class _Job:
         """Draw which log of the culprit's host nobody kept, if any; what alone shows the fault is always there."""
         if self.rng.random() > 0.3:
             return ""
-        alone = {"exception": "train", "gpu-out-of-memory": "train", "checkpoint-on-one-rank": "train"}.get(self.fault, "")
+        alone = {"exception": "train", "gpu-out-of-memory": "train", "checkpoint-on-one-rank": "train"}.get(
+            self.fault, ""
+        )
         return self.rng.choice([kind for kind in ("kernel", "nccl", "train") if kind != alone])
 
     def hand_over(self) -> list[tuple[str, bytes]]:
@@ -331,18 +431,21 @@ class _Job:
         for node in self.nodes:
             keep = node == self.node or rng.random() > 0.1
             lost = self.lost_log() if node == self.node else ""
-            for kind, lines in (("kernel", self.kernel[node]), ("nccl", self.nccl[node]), ("train", self.training[node])):
+            for kind, lines in (
+                ("kernel", self.kernel[node]),
+                ("nccl", self.nccl[node]),
+                ("train", self.training[node]),
+            ):
                 if lines and kind != lost and (keep or rng.random() > 0.5):
                     text = "\n".join(text for _, text in sorted(lines, key=lambda one: one[0])) + "\n"
                     inputs.append((f"{node}-{kind}.log", text.encode()))
         for name, text in self.extra:
             inputs.append((name, text.encode()))
-        if rng.random() < 0.75 or self.fault in ("silent-rank", "mismatched-collective"):
-            lost = set(rng.sample(range(self.size), self.size // 40)) - {self.culprit} if self.fault in ("silent-rank", "mismatched-collective") else set()
-            wanted = range(self.size)
-            for rank in wanted:
-                if rank not in self.silent and rank not in lost:
-                    inputs.append((self.style.names.format(rank), self.dump_of(rank)))
+        alone = self.fault in ("silent-rank", "mismatched-collective")  # then only the dumps tell
+        if alone or rng.random() < 0.75:
+            missing = set(rng.sample(range(self.size), self.size // 40)) - {self.culprit} if alone else set()
+            kept = [rank for rank in range(self.size) if rank not in self.silent | missing]
+            inputs.extend((self.style.names.format(rank), self.dump_of(rank)) for rank in kept)
         rng.shuffle(inputs)
         return inputs
 
@@ -360,7 +463,11 @@ def _cuda_error(job: _Job, text: str, at: float) -> None:
 
 def _fell_off_bus(job: _Job) -> tuple[Sequence[int], Sequence[str]]:
     bus = BUSES[job.local(job.culprit)]
-    job.say_kernel(job.node, job.at, f"NVRM: Xid (PCI:0000:{bus}:00): 79, pid={job.pids[job.culprit]}, name=python3, GPU has fallen off the bus.")
+    job.say_kernel(
+        job.node,
+        job.at,
+        f"NVRM: Xid (PCI:0000:{bus}:00): 79, pid={job.pids[job.culprit]}, name=python3, GPU has fallen off the bus.",
+    )
     job.say_kernel(job.node, job.at + 0.1, f"NVRM: GPU 0000:{bus}:00.0: GPU has fallen off the bus.")
     _cuda_error(job, "unspecified launch failure", job.at + 1)
     return (job.culprit,), ("gpu.fell-off-bus",)
@@ -368,7 +475,11 @@ def _fell_off_bus(job: _Job) -> tuple[Sequence[int], Sequence[str]]:
 
 def _uncorrectable(job: _Job) -> tuple[Sequence[int], Sequence[str]]:
     bus, pid = BUSES[job.local(job.culprit)], job.pids[job.culprit]
-    job.say_kernel(job.node, job.at, f"NVRM: Xid (PCI:0000:{bus}:00): 95, pid={pid}, name=python3, Uncontained: LTC TAG (0x2,0x0). RST: Yes, D-RST: No")
+    job.say_kernel(
+        job.node,
+        job.at,
+        f"NVRM: Xid (PCI:0000:{bus}:00): 95, pid={pid}, name=python3, Uncontained: LTC TAG (0x2,0x0). RST: Yes, D-RST: No",
+    )
     job.say_kernel(job.node, job.at + 0.4, f"NVRM: Xid (PCI:0000:{bus}:00): 45, pid={pid}, name=python3, Ch 0000000c")
     _cuda_error(job, "uncorrectable ECC error encountered", job.at + 1)
     return (job.culprit,), ("gpu.ecc-uncorrectable", "gpu.ecc-contained")
@@ -376,7 +487,11 @@ def _uncorrectable(job: _Job) -> tuple[Sequence[int], Sequence[str]]:
 
 def _nvlink(job: _Job) -> tuple[Sequence[int], Sequence[str]]:
     bus = BUSES[job.local(job.culprit)]
-    job.say_kernel(job.node, job.at, f"NVRM: Xid (PCI:0000:{bus}:00): 74, pid={job.pids[job.culprit]}, name=python3, NVLink: fatal error detected on link 7(0x0, 0x0, 0x10000, 0x0, 0x0, 0x0, 0x0)")
+    job.say_kernel(
+        job.node,
+        job.at,
+        f"NVRM: Xid (PCI:0000:{bus}:00): 74, pid={job.pids[job.culprit]}, name=python3, NVLink: fatal error detected on link 7(0x0, 0x0, 0x10000, 0x0, 0x0, 0x0, 0x0)",
+    )
     _cuda_error(job, "uncorrectable NVLink error detected during the execution", job.at + 1)
     return (job.culprit,), ("nvlink.link-error", "nvlink.link-down", "nvswitch.fatal")
 
@@ -404,16 +519,30 @@ def _link_flaps(job: _Job) -> tuple[Sequence[int], Sequence[str]]:
     readings = []
     for at, downed, symbols in ((job.at - 9000, 2, 14), (job.at + 900, 6, rng.randrange(900, 4000))):
         stamp = datetime.fromtimestamp(at + job.skew[job.node], UTC)
-        readings.append(f"# {stamp:%Y-%m-%dT%H:%M:%SZ} mlx5_{nic} port 1\nexcessive_buffer_overrun_errors 0\nlink_downed {downed}\nlink_error_recovery {downed // 2}\nport_rcv_errors 9\nport_xmit_discards 0\nport_xmit_wait 2310447906\nsymbol_error {symbols}\n")
+        readings.append(
+            f"# {stamp:%Y-%m-%dT%H:%M:%SZ} mlx5_{nic} port 1\nexcessive_buffer_overrun_errors 0\nlink_downed {downed}\nlink_error_recovery {downed // 2}\nport_rcv_errors 9\nport_xmit_discards 0\nport_xmit_wait 2310447906\nsymbol_error {symbols}\n"
+        )
     job.extra.append((f"{job.node}-counters.txt", f"root@{job.node}:~# cat counters.txt\n" + "".join(readings)))
     return (job.culprit,), ("fabric.link-flapping", "fabric.link-down")
 
 
 def _host_oom(job: _Job) -> tuple[Sequence[int], Sequence[str]]:
     pid = job.pids[job.culprit]
-    job.say_kernel(job.node, job.at, "python3 invoked oom-killer: gfp_mask=0x140cca(GFP_HIGHUSER_MOVABLE|__GFP_COMP), order=0, oom_score_adj=0")
-    job.say_kernel(job.node, job.at + 0.1, f"oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0-1,global_oom,task_memcg=/system.slice/train.service,task=python3,pid={pid},uid=0")
-    job.say_kernel(job.node, job.at + 0.2, f"Out of memory: Killed process {pid} (python3) total-vm:812345678kB, anon-rss:412345678kB, file-rss:70000kB, shmem-rss:128kB, UID:0 pgtables:9000000kB oom_score_adj:0")
+    job.say_kernel(
+        job.node,
+        job.at,
+        "python3 invoked oom-killer: gfp_mask=0x140cca(GFP_HIGHUSER_MOVABLE|__GFP_COMP), order=0, oom_score_adj=0",
+    )
+    job.say_kernel(
+        job.node,
+        job.at + 0.1,
+        f"oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0-1,global_oom,task_memcg=/system.slice/train.service,task=python3,pid={pid},uid=0",
+    )
+    job.say_kernel(
+        job.node,
+        job.at + 0.2,
+        f"Out of memory: Killed process {pid} (python3) total-vm:812345678kB, anon-rss:412345678kB, file-rss:70000kB, shmem-rss:128kB, UID:0 pgtables:9000000kB oom_score_adj:0",
+    )
     job.end(job.culprit, job.at + 2, -9)
     job.lose_peer([job.culprit], job.at + 1)
     return (job.culprit,), ("node.host-oom", "app.memory-leak", "app.dataloader-bottleneck")
@@ -449,7 +578,12 @@ def _mismatch(job: _Job) -> tuple[Sequence[int], Sequence[str]]:
 def _checkpoint(job: _Job) -> tuple[Sequence[int], Sequence[str]]:
     node = job.node
     stamp = datetime.fromtimestamp(job.at + 1 + job.skew[node], UTC)
-    job.training[node].append((job.at + 1, f"[rank{job.culprit}]: {stamp:%Y-%m-%d %H:%M:%S},{stamp.microsecond // 1000:03d} INFO saving checkpoint to /mnt/ckpt/step_{job.step}"))
+    job.training[node].append(
+        (
+            job.at + 1,
+            f"[rank{job.culprit}]: {stamp:%Y-%m-%d %H:%M:%S},{stamp.microsecond // 1000:03d} INFO saving checkpoint to /mnt/ckpt/step_{job.step}",
+        )
+    )
     job.outside.add(job.culprit)
     return (job.culprit,), ("app.checkpoint-blocking", "app.rank-imbalance")
 
@@ -465,14 +599,36 @@ def _power_loss(job: _Job) -> tuple[Sequence[int], Sequence[str]]:
     job.outside.update(ranks)
     job.training[job.node] = [one for one in job.training[job.node] if one[0] < job.at]
     again = job.at + job.rng.uniform(200, 320)
-    job.say_kernel(job.node, again, "Linux version 6.8.0-60-generic (buildd@lcy02) (x86_64-linux-gnu-gcc-13) #63-Ubuntu SMP PREEMPT_DYNAMIC")
-    job.say_kernel(job.node, again + 0.1, "Command line: BOOT_IMAGE=/boot/vmlinuz-6.8.0-60-generic root=/dev/mapper/vg-root ro")
-    job.say_kernel(job.node, again + 9, "NVRM: loading NVIDIA UNIX x86_64 Kernel Module  570.133.20  Sun Mar 23 09:35:52 UTC 2025")
-    job.extra.append((f"{job.node}-sel.txt", f"root@{job.node}:~# last -x reboot shutdown | head -3\nreboot   system boot  6.8.0-60-generic {datetime.fromtimestamp(again, UTC):%a %b %d %H:%M}   still running\n"
-                      f"root@{job.node}:~# ipmitool sel list | tail -2\n 1a2 | {datetime.fromtimestamp(job.at, UTC):%m/%d/%Y | %H:%M:%S} | Power Supply #0x51 | Power Supply AC lost | Asserted\n 1a3 | {datetime.fromtimestamp(job.at + 1, UTC):%m/%d/%Y | %H:%M:%S} | Power Unit #0x01 | Power off/down | Asserted\n"))  # fmt: skip
+    job.say_kernel(
+        job.node,
+        again,
+        "Linux version 6.8.0-60-generic (buildd@lcy02) (x86_64-linux-gnu-gcc-13) #63-Ubuntu SMP PREEMPT_DYNAMIC",
+    )
+    job.say_kernel(
+        job.node, again + 0.1, "Command line: BOOT_IMAGE=/boot/vmlinuz-6.8.0-60-generic root=/dev/mapper/vg-root ro"
+    )
+    job.say_kernel(
+        job.node, again + 9, "NVRM: loading NVIDIA UNIX x86_64 Kernel Module  570.133.20  Sun Mar 23 09:35:52 UTC 2025"
+    )
+    stamps = [datetime.fromtimestamp(at, UTC) for at in (again, job.at, job.at + 1)]
+    prompt = f"root@{job.node}:~# "
+    lines = [
+        f"{prompt}last -x reboot shutdown | head -3",
+        f"reboot   system boot  6.8.0-60-generic {stamps[0]:%a %b %d %H:%M}   still running",
+        f"{prompt}ipmitool sel list | tail -2",
+        f" 1a2 | {stamps[1]:%m/%d/%Y | %H:%M:%S} | Power Supply #0x51 | Power Supply AC lost | Asserted",
+        f" 1a3 | {stamps[2]:%m/%d/%Y | %H:%M:%S} | Power Unit #0x01 | Power off/down | Asserted",
+    ]
+    job.extra.append((f"{job.node}-sel.txt", "\n".join(lines) + "\n"))
     others = [rank for rank in range(job.size) if rank not in job.silent]
     for rank in job.rng.sample(others, min(3, len(others))):
-        job.say_nccl(rank, job.at + 130, "WARN", f"socketPollConnect: Connect to {job.address(job.node)}<41822> returned 110(Connection timed out) errno 115(Operation now in progress)", "misc/socket.cc:540")
+        job.say_nccl(
+            rank,
+            job.at + 130,
+            "WARN",
+            f"socketPollConnect: Connect to {job.address(job.node)}<41822> returned 110(Connection timed out) errno 115(Operation now in progress)",
+            "misc/socket.cc:540",
+        )
     return tuple(ranks), ("host.power-loss", "node.unexpected-reboot")
 
 

@@ -62,7 +62,9 @@ def judge(incident: Incident) -> Outcome:
     if entity.startswith("rank:"):
         node_right = int(entity[5:]) in incident.ranks
     else:
-        node_right = _node_of(entity) == incident.node or (not _node_of(entity) and incident.node in nodes and len(nodes) == 1)
+        node_right = _node_of(entity) == incident.node or (
+            not _node_of(entity) and incident.node in nodes and len(nodes) == 1
+        )
     rank_right = bool(ranks & set(incident.ranks)) or (entity in hosts and len(incident.ranks) > 1)
     return Outcome(
         incident, str(report["outcome"]), str(first.get("cause", "")), entity, node_right, rank_right and node_right,
@@ -110,7 +112,9 @@ def main() -> int:
     print(f"{'fault':<24} {'runs':>5} {'node':>6} {'rank':>6} {'cause':>6} {'seconds':>8}")
     for name, rows in [*by_fault.items(), ("all", outcomes)]:
         seconds = sum(one.seconds for one in rows) / len(rows)
-        print(f"{name:<24} {len(rows):>5} {share(rows, 'node'):>6.3f} {share(rows, 'rank'):>6.3f} {share(rows, 'cause'):>6.3f} {seconds:>8.2f}")
+        print(
+            f"{name:<24} {len(rows):>5} {share(rows, 'node'):>6.3f} {share(rows, 'rank'):>6.3f} {share(rows, 'cause'):>6.3f} {seconds:>8.2f}"
+        )
     return 0 if share(outcomes, "node") >= NODE_BAR and share(outcomes, "rank") >= RANK_BAR else 1
 
 
