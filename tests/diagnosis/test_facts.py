@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from collectors.observation import Record
+from collectors.observation import Record, Relation
 from collectors.store import Store
 from diagnosis.facts import Facts, add_queries, load_facts
 from tests.diagnosis.making import cause, fact, make_rulebook, sample
@@ -70,3 +70,15 @@ def test_a_named_query_gives_the_rows_of_the_window(tmp_path: Path) -> None:
     facts = load_facts(store, until=5.0)
     add_queries(facts, store, rulebook)
     assert [one.line for one in facts.queries["later"]] == [2]
+
+
+def test_what_a_rank_says_stands_on_its_host() -> None:
+    where = [Relation("rank:3", "node:node-b", "on", "nccl.log", 1, "node-b")]
+    said = [
+        fact("exception", "KeyError", rank="3"),
+        fact("progress", rank="3", group_rank="3"),
+        fact("exception", "KeyError", rank="4"),
+    ]
+    assert [one.node for one in Facts(said, relations=where).observations] == ["node-b", "", ""]
+    twice = [*where, Relation("rank:3", "node:node-c", "on", "nccl.log", 2, "node-c")]
+    assert Facts(said, relations=twice).observations[0].node == ""

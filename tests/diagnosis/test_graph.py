@@ -106,3 +106,13 @@ def test_a_large_cluster_is_asked_often() -> None:
     assert (
         sum(rests_on(graph, upper, f"switch:{switch}") for upper in uppers for switch in range(32)) == len(uppers) * 32
     )
+
+
+def test_a_rank_rests_on_the_gpu_that_it_speaks_of_and_on_its_process() -> None:
+    found = build_graph(
+        make_facts(
+            fact("cuda-oom", entity="gpu:3", node="node-a", rank="11"),
+            fact("init", "COMPLETE", entity="rank:11", node="node-a", rank="11", pid="4242"),
+        )
+    )
+    assert {"gpu:node-a/3", "process:node-a/4242"} <= set(found.successors("rank:11"))

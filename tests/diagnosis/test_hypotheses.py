@@ -141,3 +141,12 @@ def test_thousands_of_entities_are_proposed(rulebook: Rulebook) -> None:
     facts += [xid(kind="smi"), *(xid(f"node-{number}", kind="smi") for number in range(2000))]
     (found,) = causes(rulebook, *facts)
     assert len(found.others) == 1999
+
+
+def test_evidence_may_name_something_narrower_than_its_rule(tmp_path: Path) -> None:
+    rule = cause("nccl.peer", evidence({"kind": "closed"}), evidence({"kind": "dead"}, entity="rank"), entity="job")
+    rulebook = make_rulebook(tmp_path, rule, symptom("crash", {"kind": "closed"}))
+    closed, dead = fact("closed"), fact("dead", entity="rank:7")
+    assert [one.entity for one in causes(rulebook, closed)] == [JOB]
+    (found,) = causes(rulebook, closed, dead)
+    assert (found.entity, len(found.findings)) == ("rank:7", 2)

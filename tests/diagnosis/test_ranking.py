@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from collectors.observation import Observation
-from diagnosis.graph import build_graph
+from diagnosis.graph import JOB, build_graph
 from diagnosis.model import STRENGTHS, Finding, Hypothesis, Match
 from diagnosis.ranking import rank, strength_name
 from diagnosis.rulebook import Rulebook
@@ -413,3 +413,22 @@ def test_hosts_stay_apart(rulebook: Rulebook) -> None:
         ],
     )
     assert len(found) == 2
+
+
+def test_what_the_job_suffers_from_comes_before_what_it_does_not_feel(rulebook: Rulebook) -> None:
+    apart = hypothesis("gpu.lost", OTHER, fact("a"), strength="decisive")
+    felt = hypothesis("app.bug", "rank:3", fact("a"))
+    symptoms = [hypothesis("crash", JOB, fact("a"), layer=""), hypothesis("gone", OTHER, fact("a"), layer="")]
+    assert [one.id for one in ranked(rulebook, [apart, felt], symptoms)] == ["app.bug", "gpu.lost"]
+    assert [one.id for one in ranked(rulebook, [apart, felt], symptoms[1:])] == ["gpu.lost", "app.bug"]
+
+
+def test_the_way_to_a_host_runs_by_the_rank_whose_process_the_evidence_names(rulebook: Rulebook) -> None:
+    killed = fact("a", node="node-a", pid="4242")
+    ranks = [
+        fact("init", entity=f"rank:{rank}", node="node-a", rank=str(rank), pid=str(4240 + rank)) for rank in range(8)
+    ]
+    one = hypothesis("app.bug", "node:node-a", killed)
+    hurt = hypothesis("crash", JOB, fact("a"), layer="")
+    graph = build_graph(make_facts(killed, *ranks), ["node:node-a", JOB])
+    assert rank([one], [hurt], graph, rulebook)[0].path == [JOB, "rank:2", "node:node-a"]
