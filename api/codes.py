@@ -11,7 +11,7 @@ from rich.text import Text
 
 from api.code_words import say
 from api.wording import word
-from collectors import nvrm
+from collectors.gpu import nvrm
 from collectors.observation import Observation
 from collectors.prefix import peel
 from diagnosis.model import Language

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from collectors.block import Reader
-from collectors.kube_tree import Tree, read_trees
+from collectors.tree import Tree, read_trees
 
 MOST_LINES = 60_000
 # A string that its line does not end counts to the end of the line, so that no text takes more than one pass.

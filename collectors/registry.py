@@ -23,32 +23,61 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-from collectors import (
-    apei,
+from collectors import shell
+from collectors.block import Reader
+from collectors.fabric import infiniband, interfaces, mlx5, switch_log
+from collectors.filesystems import client_tables, file_servers, storage
+from collectors.gpu import (
     bug_report,
-    client_tables,
-    container_runtime,
-    cuda_oom,
     dcgm,
     dcgm_diagnosis,
     dcgm_messages,
     dcgm_policy,
     driver_package,
-    etcd,
     fabric_manager,
-    file_servers,
-    flight_recorder,
     gpu_monitor,
     gpu_topology,
+    kernel_modules,
+    nvidia_query,
+    nvidia_smi,
+    nvlink,
+    nvrm,
+    xid_relays,
+)
+from collectors.host import (
+    apei,
     host_limits,
     host_load,
     host_processes,
     host_space,
-    infiniband,
-    interfaces,
     ipmi,
     kernel,
-    kernel_modules,
+    lspci,
+    lspci_tree,
+    mcelog,
+    memory_lines,
+    oom,
+    rasdaemon,
+    redfish,
+    stacks,
+)
+from collectors.jobs import (
+    cuda_oom,
+    flight_recorder,
+    nccl,
+    nccl_ras,
+    serving,
+    steps,
+    training,
+    training_phases,
+    triton,
+    weights,
+)
+from collectors.metrics import prometheus, series
+from collectors.observation import Record
+from collectors.orchestration import (
+    container_runtime,
+    etcd,
     kube_describe,
     kube_events,
     kube_jsonpath,
@@ -56,39 +85,10 @@ from collectors import (
     kube_scheduler,
     kube_tables,
     kubelet,
-    lspci,
-    lspci_tree,
-    mcelog,
-    memory_lines,
-    mlx5,
-    nccl,
-    nccl_ras,
-    nvidia_query,
-    nvidia_smi,
-    nvlink,
-    nvrm,
-    oom,
-    prometheus,
-    rasdaemon,
-    redfish,
     scheduling_messages,
-    series,
-    serving,
-    shell,
     slurm,
     slurm_tables,
-    stacks,
-    steps,
-    storage,
-    switch_log,
-    training,
-    training_phases,
-    triton,
-    weights,
-    xid_relays,
 )
-from collectors.block import Reader
-from collectors.observation import Record
 from collectors.prefix import Line, peel
 from collectors.scan import Pattern
 

@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from collectors.kube_names import parse_quantity
 from collectors.observation import Observation
+from collectors.orchestration.kube_names import parse_quantity
 from diagnosis.analyses.waiting import find_capacity, find_waiting
 from diagnosis.facts import Facts
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from collectors.kube_names import is_device, plain_number
 from collectors.observation import Observation
-from collectors.scheduling_messages import Clause
+from collectors.orchestration.kube_names import is_device, plain_number
+from collectors.orchestration.scheduling_messages import Clause
 from diagnosis.analyses.waiting import Capacity, Waiting, find_capacity, find_waiting, pod_requests
 from diagnosis.facts import Facts
 

@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from collectors.kube_names import is_device, parse_quantity
 from collectors.observation import Observation
-from collectors.scheduling_messages import Clause, read_reasons
+from collectors.orchestration.kube_names import is_device, parse_quantity
+from collectors.orchestration.scheduling_messages import Clause, read_reasons
 from diagnosis.facts import Facts
 
 _TRUE_IS_GOOD = frozenset(

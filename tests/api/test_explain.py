@@ -9,11 +9,11 @@ from typer.testing import CliRunner, Result
 
 from api.cli import app
 from api.codes import explain_code, read_pasted
-from collectors import nvrm
+from collectors.gpu import nvrm
 from diagnosis.model import LANGUAGES, Language
 from diagnosis.rulebook import Rulebook, find_rules_folder, load_rulebook
 from diagnosis.tables import Tables, load_tables
-from tests.collectors.gpu_reading import observed, read
+from tests.collectors.gpu.gpu_reading import observed, read
 
 
 def run(*arguments: str | Path) -> Result:

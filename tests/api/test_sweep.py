@@ -178,9 +178,11 @@ def test_an_interrupt_leaves_no_half_written_store(tmp_path: Path) -> None:
         time.sleep(0.3)
         os.kill(process.pid, signal.SIGINT)
         _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130, errors
+    assert process.returncode in (0, 130), errors  # a fast machine may be done before the interrupt comes
     assert b"Traceback" not in errors
     store = Store.open(kept)
     rows, inputs = store.query("SELECT (SELECT count(*) FROM observations), (SELECT count(*) FROM inputs)")[0]
     store.close()
     assert (rows > 0) == (inputs == 4)
+    assert inputs in (0, 4)
+    assert process.returncode == 130 or inputs == 4

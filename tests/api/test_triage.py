@@ -66,7 +66,9 @@ def test_archives_are_opened(client: TestClient) -> None:
 
 
 def test_a_gzip_encoded_body_is_unpacked(client: TestClient) -> None:
-    answer = client.post("/v1/triage", content=gzip.compress(XID.encode(), mtime=0), headers={"Content-Encoding": "gzip"})
+    answer = client.post(
+        "/v1/triage", content=gzip.compress(XID.encode(), mtime=0), headers={"Content-Encoding": "gzip"}
+    )
     assert answer.json()["causes"][0]["cause"] == "gpu.fell-off-bus"
 
 

@@ -323,7 +323,9 @@ def test_order(
 def test_events_follow_by_age_also_when_the_newest_stands_first(
     rulebook: Rulebook, ages: tuple[str, str], holds: bool
 ) -> None:
-    facts = [fact("event", code, line=line, age=age) for code, line, age in (("Failed", 2, ages[0]), ("Started", 1, ages[1]))]
+    facts = [
+        fact("event", code, line=line, age=age) for code, line, age in (("Failed", 2, ages[0]), ("Started", 1, ages[1]))
+    ]
     when = {"first": {"kind": "event", "code": "Failed"}, "then": {"kind": "event", "code": "Started"}}
     assert bool(find(when, rulebook, *facts)) == holds
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 
-from collectors import plain_pickle
+from collectors.jobs import plain_pickle
 from tests.incidents.generate import FAULTS, make_incident
 from tests.incidents.measure import NODE_BAR, RANK_BAR, measure, share
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from collectors.flight_recorder import parse_document
+from collectors.jobs.flight_recorder import parse_document
 from collectors.observation import Observation
 from diagnosis.analyses import flight_recorder
 from diagnosis.facts import Facts

@@ -152,14 +152,16 @@ def test_partly_placed_job() -> None:
 
 def test_a_request_in_a_jsonpath_answer_counts() -> None:
     node = "Name:               gpu-{0}\nAllocatable:\n  nvidia.com/gpu:  8\nAllocated resources:\n  Resource        Requests  Limits\n  --------        --------  ------\n  nvidia.com/gpu  4         4\n\n"
-    pod = "$ kubectl get pod a-0 -o jsonpath='{.spec.containers[*].resources.requests}'\n{\"nvidia.com/gpu\":\"8\"}\n"
+    pod = '$ kubectl get pod a-0 -o jsonpath=\'{.spec.containers[*].resources.requests}\'\n{"nvidia.com/gpu":"8"}\n'
     event = "12s   Warning   FailedScheduling   pod/a-0   0/2 nodes are available: 2 Insufficient nvidia.com/gpu.\n"
     found = derived(scheduling, node.format(1) + node.format(2), pod, event)
     assert ("capacity", "fragmented") in [one[:2] for one in found]
 
 
 def test_a_cut_description_names_no_pod_and_is_settled_all_the_same() -> None:
-    refused = "  Warning  FailedScheduling  14m  default-scheduler  0/3 nodes are available: 3 Insufficient nvidia.com/gpu."
+    refused = (
+        "  Warning  FailedScheduling  14m  default-scheduler  0/3 nodes are available: 3 Insufficient nvidia.com/gpu."
+    )
     placed = "  Normal   Scheduled         10m  default-scheduler  Successfully assigned ml/a-0 to gpu-1"
     started = "  Normal   Started           8m   kubelet            Started container main"
     assert derived(scheduling, f"{refused}\n")

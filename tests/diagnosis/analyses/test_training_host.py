@@ -115,7 +115,15 @@ def test_how_long_weights_took() -> None:
 
 def server(line: int, code: str, time: float | None = None, **attributes: str) -> Observation:
     return Observation(
-        "storage", "file-server", "a", line, line, "nfs", code=code, time=time, attributes={"system": "nfs", **attributes}
+        "storage",
+        "file-server",
+        "a",
+        line,
+        line,
+        "nfs",
+        code=code,
+        time=time,
+        attributes={"system": "nfs", **attributes},
     )
 
 

@@ -1,0 +1,1 @@
+"""Adapters, ports, switches and interfaces."""

@@ -1,0 +1,1 @@
+"""Clients and servers of shared file systems and object stores."""

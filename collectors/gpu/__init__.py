@@ -1,0 +1,1 @@
+"""What GPUs, their driver and NVIDIA's tools print."""

@@ -1,0 +1,164 @@
+"""DCGM: `dcgmi diag`, `dcgmi health --check`, `dcgmi nvlink`, nv-hostengine's log and dcgm-exporter's own log.
+
+DCGM 2.x to 4.x (`dcgmi` boxes of NVIDIA/DCGM; error codes `DCGM_FR_*` of its `dcgm_errors.h`). A box cuts its texts at the
+cell's width in mid-word, so cells of one row are joined without a blank. Samples::
+
+    | GPU Memory                | Fail - GPU: 0                                  |
+    | Warning                   | GPU 0 Thermal violations totaling 13.3 second  |
+    |                           | s started at 10.4 seconds into the test        |
+        gpuId 0:
+            U U U U U D
+    2025-12-22 03:10:40.011 ERROR [1514002:1514004] [[Health]] Detected a WARNING in health system Thermal: '...'
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from collectors.block import Reader
+from collectors.gpu.dcgm_messages import find_codes
+from collectors.observation import Observation, Record
+from collectors.prefix import Line, peel
+
+SOURCE = "dcgm"
+LAYERS = ("hardware",)
+SIGNATURES = (
+    r"^\| (?:Diagnostic|DCGM Version|Health Monitor Report)\b", r"^Successfully ran diagnostic for group", r"NvLink Link Status",
+    r"(?:ERROR|WARN|INFO|DEBUG|FATAL) +\[\d+:\d+\] ",
+)  # fmt: skip
+ANCHORS = (r"(?:ERROR|FATAL|WARN|WARNING|CRITICAL) +\[\d+:\d+\] ", r"DCGM_FR_[A-Z]")
+HEADS = (
+    r"^\+?[-=+| ]*\| Diagnostic +\| Result",
+    r"^\| (?:Health Monitor Report|Overall Health) ",
+    r"\|  ?NvLink Link Status",
+)
+
+_ENGINE = re.compile(
+    r"(?P<level>ERROR|FATAL|WARN|WARNING|CRITICAL) +\[\d+:\d+\] (?:\[\[(?P<module>\w+)\]\] )?(?P<text>.*?)"
+    r"(?: \[/[^\]]*:\d+\](?: \[[^\]]*\])?)?$"
+)
+_HEALTH = re.compile(r"Detected an? (?P<level>\w+) in health system (?P<system>[\w /]+): '(?P<text>.*?)'")
+_CODE = re.compile(r"DCGM_FR_[A-Z_0-9]{3,}")
+_ROW = re.compile(r"^\| (?P<name>.{2,40}?) *\| (?P<value>.*?) *\|\s*$")
+_NEXT = re.compile(r"^\| +\| (?P<value>.*?) *\|\s*$")
+_RESULT = re.compile(r"(?P<result>Pass|Fail|Warn|Skip)\b(?: - (?P<who>.*))?")
+_GPU = re.compile(r"\bGPUs?:? ?(?P<gpus>\d+(?:, ?\d+)*)", re.I)
+_LETTERS = re.compile(r"^\s+(?P<letters>[UDX_](?: [UDX_])*)\s*$")
+
+
+def parse_line(line: Line) -> Iterator[Record]:
+    """Yield `dcgm_log` (code = module), `dcgm_health` (code = system) and `dcgm_code` (code = DCGM_FR_...) observations."""
+    code = _CODE.search(line.text)
+    if code:
+        found = _gpu_attributes(line.text)
+        yield _observe(line.input, line.number, line.text, "dcgm_code", code[0], found, time=line.time, host=line.host)
+    match = _ENGINE.search(line.text[:4000])
+    if not match:
+        return
+    health = _HEALTH.search(match["text"])
+    if health:
+        found = {"level": health["level"], "message": health["text"], **_gpu_attributes(health["text"])}
+        yield _observe(
+            line.input, line.number, line.text, "dcgm_health", health["system"], found, time=line.time, host=line.host
+        )
+    found = {"level": match["level"], "message": match["text"][:400]}
+    yield _observe(
+        line.input, line.number, line.text, "dcgm_log", match["module"] or "", found, time=line.time, host=line.host
+    )
+
+
+def parse_block(reader: Reader) -> Iterator[Record]:
+    """Read a result box, a health report or the link letters."""
+    head = peel(reader.input, reader.number, reader.next() or "").text
+    if "NvLink" in head:
+        yield from _read_links(reader)
+    else:
+        yield from _read_box(reader)
+
+
+def _observe(
+    name: str, number: int, text: str, kind: str, code: str, attributes: dict[str, str], *, last: int = 0,
+    time: float | None = None, host: str = "", entity: str = "",
+) -> Observation:  # fmt: skip
+    entity = entity or (f"gpu:{attributes['gpu']}" if "gpu" in attributes else "")
+    return Observation(
+        SOURCE,
+        kind,
+        name,
+        number,
+        last or number,
+        text,
+        code=code,
+        time=time,
+        node=host,
+        entity=entity,
+        attributes=attributes,
+    )
+
+
+def _gpu_attributes(text: str) -> dict[str, str]:
+    match = _GPU.search(text)
+    return {"gpu": match["gpus"].partition(",")[0]} if match else {}
+
+
+def _read_box(reader: Reader) -> Iterator[Record]:
+    """Yield `dcgm_test` (code = the test's name in lower case, attribute `result`) and `dcgm_warning` observations."""
+    name, value, first, last, test = "", "", 0, 0, ""
+
+    def close() -> Iterator[Record]:
+        nonlocal test
+        if not name:
+            return
+        plain = name.strip().lower().replace(" ", "_")
+        yield from find_codes(value, reader.input, first, last=last)
+        match = _RESULT.match(value)
+        if match:
+            test = plain
+            found = {"result": match["result"].lower(), "message": value, "test": test}
+            if match["result"] in ("Fail", "Warn"):
+                found.update(_gpu_attributes(match["who"] or value))
+            yield _observe(reader.input, first, f"{name}: {value}", "dcgm_test", plain, found, last=last)
+        elif plain.startswith(("warning", "error", "info")) or plain == "eud_test":
+            found = {"message": value, "test": test, **_gpu_attributes(value)}
+            yield _observe(reader.input, first, f"{name}: {value}", "dcgm_warning", test, found, last=last)
+
+    for number, text in reader.lines(4000):
+        if not text.startswith(("|", "+")):
+            break
+        more = _NEXT.match(text)
+        row = _ROW.match(text)
+        if more and name:
+            value, last = value + more["value"], number
+        elif row and not text.startswith(("|--", "|==")):
+            yield from close()
+            name, value, first, last = row["name"].strip(), row["value"], number, number
+            if name.lower() == "gpu" or re.match(r"GPU\d+$", row["value"]):  # DCGM 4: one row a GPU below its test
+                continue
+        else:
+            yield from close()
+            name = ""
+    yield from close()
+
+
+def _read_links(reader: Reader) -> Iterator[Record]:
+    """Yield an `nvlink` observation for each GPU or switch: how many links are up, down, disabled."""
+    owner, who = "", ""
+    for number, text in reader.lines(4000):
+        match = re.match(r"^\s+(gpuId|physicalId|nvSwitchId|Switch) ?(\d+):", text)
+        if match:
+            owner, who = ("gpu" if match[1] == "gpuId" else "nvswitch"), match[2]
+            continue
+        letters = _LETTERS.match(text)
+        if letters and owner:
+            counts = {
+                name: letters["letters"].count(letter)
+                for letter, name in (("U", "up"), ("D", "down"), ("X", "disabled"))
+            }
+            found = {owner: who, **{name: str(count) for name, count in counts.items()}}
+            state = "down" if counts["down"] else "up"
+            yield _observe(reader.input, number, text.strip(), "nvlink_status", state, found, entity=f"{owner}:{who}")
+        elif text.startswith("Key:") or (
+            text and not text.startswith((" ", "\t", "+", "|")) and not text.rstrip().endswith(":")
+        ):
+            return

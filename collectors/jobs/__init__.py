@@ -1,0 +1,1 @@
+"""What jobs and model servers print: NCCL, PyTorch, training steps, serving."""

@@ -1,0 +1,1 @@
+"""Series of numbers: the Prometheus exposition and exported tables."""

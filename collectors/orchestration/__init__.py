@@ -1,0 +1,1 @@
+"""Kubernetes, its node agents and schedulers, container runtimes, and Slurm."""

@@ -1,0 +1,482 @@
+"""Kubernetes objects in YAML or JSON: `kubectl get -o yaml|json`, one object, a List, several one after another, or a part of one.
+
+Formats: Kubernetes API 1.9 to 1.36; Kueue (kueue.x-k8s.io), Volcano (scheduling.volcano.sh), Kubeflow and Ray jobs. Messages that
+YAML folds over lines, or quotes, are given whole. Sample::
+
+    status:
+      conditions:
+      - lastTransitionTime: "2025-04-17T20:45:33Z"
+        message: 'couldn''t assign flavors to pod set main: no topology domains at level:
+          topology.example.com/block'
+        reason: Pending
+        status: "False"
+        type: QuotaReserved
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from collectors.block import Reader
+from collectors.clock import parse_iso
+from collectors.identity import normalise_node
+from collectors.observation import Observation, Record
+from collectors.orchestration.kube_context import Described
+from collectors.orchestration.kube_facts import fact, make_event, pod_facts, resource_facts
+from collectors.orchestration.kube_names import command_above, parse_quantity, plain_number
+from collectors.tree import Tree, read_trees
+
+SOURCE = "kube-objects"
+LAYERS = ("scheduler", "platform")
+HEADS = (
+    r"^(?:apiVersion|items|metadata|spec|status|conditions|containerStatuses|initContainerStatuses): *(?:\S.*)?$",
+    r"^\s+(?:status|conditions|containerStatuses|initContainerStatuses):$",
+    r"^\{\s*$",
+    r'^\{ ?"(?:apiVersion|kind|metadata|items|spec|status|type": ?"(?:ADDED|MODIFIED|DELETED|BOOKMARK))"',
+    r'^\s*"(?:conditions|containerStatuses|status)": [\[{]$',
+)
+SIGNATURES = (
+    r"^(?:apiVersion|kind|metadata|spec|status|items): ?",
+    r"^ {2,}(?:- )?(?:lastTransitionTime|creationTimestamp|resourceVersion|observedGeneration|uid): ",
+    r'^\s+"(?:apiVersion|kind|resourceVersion|lastTransitionTime|creationTimestamp|reason|namespace|uid)": ',
+)
+MOST_LINES = 60_000
+MOST_OBJECTS = 5_000
+
+_KUBERNETES = re.compile(
+    r'"?(?:apiVersion|kind|metadata|conditions|containerStatuses|lastTransitionTime|nodeName|queueName|podSets|resourceVersion|allocatable|phase|'
+    r'schedulerName|minResources|containers|nvidia\.com/[\w.-]+|ephemeral-storage)"?:'
+)
+_YAML_LINE = re.compile(r'^\s*(?:- |-$|#|"?[\w./@$%*~-]+"?:(?:\s|$)|\'[^\']*\':(?:\s|$)|\? |[\]}])')
+_BRACKETS = re.compile(r'"(?:[^"\\\n]|\\.)*"|[{}\[\]]')
+_HEAD = re.compile("|".join(f"(?:{one})" for one in HEADS))
+
+
+def parse_block(reader: Reader) -> Iterator[Record]:
+    """Yield the facts of the objects in one YAML or JSON text."""
+    place, offset = reader.place(), reader.offset
+    head = reader.peek() or ""
+    if not _HEAD.search(head):
+        return
+    lines, first = (_take_json(reader) if head.lstrip()[:1] in ("{", '"') else _take_yaml(reader)), place[1]
+    text = "\n".join(lines)
+    if not lines or not _KUBERNETES.search(text[:200_000]):
+        reader.back(place)
+        return
+    command = command_above(reader.data, offset)
+    about = (
+        Described(command.kind, command.name, command.namespace)
+        if command.name
+        else Described("", "", command.namespace)
+    )
+    for document in read_trees(text, first):
+        yield from _document(reader, document, about)
+
+
+def _take_json(reader: Reader) -> list[str]:
+    """Take the lines of one JSON value; of a part (`"conditions": [`) its value made into an object."""
+    lines: list[str] = []
+    depth, part = 0, (reader.peek() or "").lstrip().startswith('"')
+    while len(lines) < MOST_LINES:
+        line = reader.next()
+        if line is None:
+            break
+        if part and not lines:
+            line = "{" + line.lstrip()
+        for match in _BRACKETS.finditer(line):
+            depth += 1 if match[0] in "{[" else -1 if match[0] in "}]" else 0
+        stop = 1 if part else 0
+        if part and depth <= stop:
+            line = line.rstrip().rstrip(",") + "}"
+        lines.append(line)
+        if depth <= stop:
+            break
+    return lines
+
+
+def _take_yaml(reader: Reader) -> list[str]:
+    """Take the lines that belong to a YAML text: until one that is indented less than its first, a prompt or an odd line."""
+    head = reader.peek() or ""
+    base = len(head) - len(head.lstrip())
+    lines: list[str] = []
+    deep = 0  # indentation of an open block or folded scalar
+    while len(lines) < MOST_LINES:
+        line = reader.peek()
+        if line is None:
+            break
+        bare = line.strip()
+        indent = len(line) - len(line.lstrip())
+        if not bare or line == "---" or line.startswith("--- "):
+            if not bare and not deep:
+                following = _next_filled(reader)
+                if not _YAML_LINE.match(following) or len(following) - len(following.lstrip()) < base:
+                    break
+            elif bare and base:
+                break
+            lines.append("" if not bare else "---")
+            reader.next()
+            continue
+        if indent < base or (indent == base and not _YAML_LINE.match(line)) or (line.startswith("$ ") and not base):
+            break
+        if indent == base and re.match(r"\s*[A-Z][\w ]*:\s{2,}\S", line):
+            break  # describe output
+        if indent == 0 and lines and re.match(r"[\w.-]+@?[\w.-]*: ?[~/].*[$#] ", line):
+            break
+        deep = indent if bare.endswith(("|", ">", "|-", ">-")) else deep
+        lines.append(line[base:])
+        reader.next()
+    return lines
+
+
+def _next_filled(reader: Reader) -> str:
+    place = reader.place()
+    for _ in range(50):
+        line = reader.next()
+        if line is None or line.strip():
+            reader.back(place)
+            return line or ""
+    reader.back(place)
+    return ""
+
+
+def _document(reader: Reader, root: Tree, about: Described) -> Iterator[Record]:
+    if root.text("type") in ("ADDED", "MODIFIED", "DELETED", "BOOKMARK") and root.at("object").fields:
+        root = root.at("object")
+    if {"cpu", "memory"} <= root.fields.keys() and not root.at("metadata").fields:
+        # what `jq .items[].status.allocatable` leaves of a node
+        table = {name: (one.value, one.line) for name, one in root.fields.items()}
+        for record in resource_facts(reader.input, Described("Node"), {}, table, {}):
+            yield (
+                replace(record, attributes={**record.attributes, "place": str(root.line)})
+                if isinstance(record, Observation)
+                else record
+            )
+        return
+    items = root.at("items").items
+    if items:
+        kind = root.text("kind").removesuffix("List")
+        for item in items[:MOST_OBJECTS]:
+            yield from _object(reader.input, item, Described(kind, "", about.namespace))
+        return
+    if root.items:
+        for item in root.items[:MOST_OBJECTS]:
+            yield from (
+                _object(reader.input, item, about)
+                if item.at("metadata").fields
+                else _conditions(reader.input, Tree(items=[item]), about, "")
+            )
+        return
+    yield from _object(reader.input, root, about)
+
+
+def _object(input_name: str, root: Tree, about: Described) -> Iterator[Record]:
+    kind = root.text("kind") or about.kind
+    if kind == "Job" and "volcano" in root.text("apiVersion"):
+        kind = "VolcanoJob"
+    name = root.text("metadata", "name") or about.name
+    namespace = root.text("metadata", "namespace") or about.namespace
+    if not kind:
+        kind = "Pod" if root.at("status", "containerStatuses").items or root.at("spec", "containers").items else ""
+        kind = kind or ("Node" if root.at("status", "allocatable").fields else "")
+    node = normalise_node(root.text("spec", "nodeName")) if kind == "Pod" and root.text("spec", "nodeName") else ""
+    about = Described(kind, name, namespace, node)
+    if kind == "Event" or root.at("involvedObject").fields or root.at("regarding").fields:
+        yield from _event(input_name, root)
+        return
+    status = root.at("status") if "status" in root.fields else root
+    if kind == "Pod":
+        yield from _pod(input_name, root, status, about)
+    elif kind == "Node":
+        yield from _node(input_name, root, status, about)
+    else:
+        yield from _other(input_name, root, about)
+    for name in ("conditions", "schedulingConditions"):  # the latter: PodGroups of KAI
+        yield from _conditions(
+            input_name, status.at(name), about, root.text("metadata", "labels", "kueue.x-k8s.io/queue-name")
+        )
+
+
+def _time(text: str) -> float | None:
+    return parse_iso(text) if text[:4].isdigit() else None
+
+
+def _event(input_name: str, root: Tree) -> Iterator[Record]:
+    target = root.at("involvedObject") if root.at("involvedObject").fields else root.at("regarding")
+    message = root.at("message") if root.at("message").value else root.at("note")
+    about = Described(target.text("kind"), target.text("name"), target.text("namespace"))
+    when = next(
+        (
+            value
+            for path in (
+                ("lastTimestamp",),
+                ("series", "lastObservedTime"),
+                ("eventTime",),
+                ("deprecatedLastTimestamp",),
+                ("firstTimestamp",),
+                ("metadata", "creationTimestamp"),
+            )
+            if (value := root.text(*path)) not in ("", "null")
+        ),
+        "",
+    )
+    component = root.text("source", "component") or root.text("reportingComponent") or root.text("reportingController")
+    host = root.text("source", "host")
+    line = message.line or root.line
+    yield from make_event(
+        input_name,
+        line,
+        max(message.last, line),
+        about,
+        reason=root.text("reason"),
+        type_=root.text("type"),
+        message=message.value,
+        component=component,
+        node=normalise_node(host) if host and component == "kubelet" else "",
+        time=_time(when),
+        extra={"count": root.text("count") or root.text("series", "count")},
+    )
+
+
+def _requests(containers: list[Tree]) -> dict[str, str]:
+    total: dict[str, float] = {}
+    for one in containers:
+        wanted = {**one.pairs("resources", "limits"), **one.pairs("resources", "requests")}
+        for name, text in wanted.items():
+            total[name] = total.get(name, 0.0) + (parse_quantity(text) or 0.0)
+    return {name: plain_number(value) for name, value in total.items()}
+
+
+def _pod(input_name: str, root: Tree, status: Tree, about: Described) -> Iterator[Record]:
+    owner = next(iter(root.at("metadata", "ownerReferences").items), Tree())
+    message, reason, phase = status.at("message"), status.at("reason"), status.at("phase")
+    place = next((one for one in (message, reason, phase) if one.line), root.at("metadata", "name"))
+    line = place.line or root.line
+    terminating = bool(root.text("metadata", "deletionTimestamp"))
+    selector = root.pairs("spec", "nodeSelector")
+    attributes = {
+        "status": "Terminating" if terminating else phase.value,
+        "phase": phase.value,
+        "reason": reason.value,
+        "message": message.value,
+        "owner": f"{owner.text('kind')}/{owner.text('name')}" if owner.fields else "",
+        "scheduler": root.text("spec", "schedulerName"),
+        "priority": root.text("spec", "priority"),
+        "nominated": status.text("nominatedNodeName"),
+        "selector": ",".join(f"{name}={value}" for name, value in sorted(selector.items())),
+        "queue": root.text("metadata", "labels", "kueue.x-k8s.io/queue-name")
+        or root.text("metadata", "annotations", "scheduling.volcano.sh/queue-name"),
+        "tolerations": ";".join(":".join(one.pairs().values()) for one in root.at("spec", "tolerations").items),
+    }
+    yield from pod_facts(
+        input_name,
+        line,
+        max(place.last, line),
+        about,
+        attributes,
+        _requests(root.at("spec", "containers").items),
+        time=_time(status.text("startTime")),
+    )
+    for group in ("initContainerStatuses", "containerStatuses"):
+        for one in status.at(group).items:
+            yield from _container(input_name, one, about)
+
+
+def _container(input_name: str, one: Tree, about: Described) -> Iterator[Record]:
+    state, kind = _state(one.at("state"))
+    before, before_kind = _state(one.at("lastState"))
+    reason, message = state.at("reason"), state.at("message")
+    place = message if message.line else reason if reason.line else state if state.line else one
+    attributes = {
+        "container": one.text("name"),
+        "state": kind.capitalize(),
+        "reason": reason.value,
+        "message": message.value,
+        "exit_code": state.text("exitCode"),
+        "last_state": before_kind.capitalize(),
+        "last_reason": before.text("reason"),
+        "last_exit_code": before.text("exitCode"),
+        "last_message": before.text("message"),
+        "restarts": one.text("restartCount"),
+        "ready": one.text("ready"),
+        "image": one.text("image"),
+    }
+    text = ": ".join(part for part in (attributes["state"], reason.value, message.value) if part)
+    yield from fact(
+        input_name,
+        place.line,
+        max(place.last, place.line),
+        about,
+        "container",
+        reason.value or attributes["state"],
+        text,
+        attributes,
+        node=about.node,
+        time=_time(state.text("finishedAt") or state.text("startedAt")),
+    )
+    if before.fields:
+        end = (
+            before.at("message")
+            if before.text("message")
+            else before.at("reason")
+            if before.at("reason").line
+            else before
+        )
+        yield from fact(
+            input_name,
+            end.line,
+            max(end.last if end is not before else end.line, end.line),
+            about,
+            "container-end",
+            before.text("reason"),
+            f"{before_kind.capitalize()}: {before.text('reason')}: {before.text('message')}".rstrip(": "),
+            {
+                "container": one.text("name"),
+                "reason": before.text("reason"),
+                "exit_code": before.text("exitCode"),
+                "restarts": one.text("restartCount"),
+            },
+            node=about.node,
+            time=_time(before.text("finishedAt")),
+        )
+
+
+def _state(tree: Tree) -> tuple[Tree, str]:
+    for kind in ("waiting", "terminated", "running"):
+        if kind in tree.fields:
+            return tree.fields[kind], kind
+    return Tree(), ""
+
+
+def _node(input_name: str, root: Tree, status: Tree, about: Described) -> Iterator[Record]:
+    cordoned = root.at("spec", "unschedulable")
+    if cordoned.value == "true":
+        yield from fact(
+            input_name,
+            cordoned.line,
+            cordoned.line,
+            about,
+            "node",
+            "",
+            "unschedulable: true",
+            {"unschedulable": "true"},
+        )
+    for one in root.at("spec", "taints").items:
+        key = one.at("key")
+        text = f"{key.value}={one.text('value')}:{one.text('effect')}"
+        yield from fact(
+            input_name,
+            key.line,
+            key.line,
+            about,
+            "taint",
+            key.value,
+            text,
+            {"value": one.text("value"), "effect": one.text("effect")},
+            time=_time(one.text("timeAdded")),
+        )
+    tables = {
+        name: {resource: (one.value, one.line) for resource, one in status.at(name).fields.items()}
+        for name in ("capacity", "allocatable")
+    }
+    yield from resource_facts(input_name, about, tables["capacity"], tables["allocatable"], {})
+
+
+_OTHER = (
+    ("spec", "queueName"),
+    ("spec", "queue"),
+    ("spec", "minMember"),
+    ("spec", "minAvailable"),
+    ("spec", "schedulerName"),
+    ("spec", "clusterQueue"),
+    ("spec", "suspend"),
+    ("spec", "active"),
+    ("spec", "stopPolicy"),
+    ("spec", "cohort"),
+    ("spec", "priorityClassName"),
+    ("spec", "weight"),
+    ("spec", "reclaimable"),
+    ("spec", "completions"),
+    ("spec", "parallelism"),
+    ("spec", "queueingStrategy"),
+    ("status", "state"),
+    ("status", "phase"),
+    ("status", "running"),
+    ("status", "pending"),
+    ("status", "inqueue"),
+    ("status", "pendingWorkloads"),
+    ("status", "admission", "clusterQueue"),
+    ("status", "succeeded"),
+    ("status", "failed"),
+    ("status", "active"),
+)
+_AMOUNTS = (
+    ("spec", "minResources"),
+    ("spec", "capability"),
+    ("spec", "deserved"),
+    ("spec", "guarantee"),
+    ("spec", "hard"),
+    ("status", "hard"),
+    ("status", "used"),
+    ("status", "allocated"),
+)
+
+
+def _other(input_name: str, root: Tree, about: Described) -> Iterator[Record]:
+    attributes = {".".join(path): value for path in _OTHER if (value := root.text(*path))}
+    line = root.at("metadata", "name").line or root.line
+    for path in _AMOUNTS:
+        attributes.update({f"{'.'.join(path)}.{name}": value for name, value in root.pairs(*path).items()})
+    state = root.text("status", "state", "phase")
+    if state:
+        attributes["status.state"] = state
+    if attributes:
+        yield from fact(input_name, line, line, about, "object", about.kind, about.name, attributes)
+    used, hard = root.at("status", "allocated"), root.pairs("spec", "capability")
+    if about.kind == "ResourceQuota":
+        used, hard = root.at("status", "used"), root.pairs("status", "hard")
+    for name, one in used.fields.items():
+        yield from fact(
+            input_name,
+            one.line,
+            one.line,
+            about,
+            "quota",
+            name,
+            f"{name}: {one.value} of {hard.get(name, '?')}",
+            {"used": _plain(one.value), "hard": _plain(hard.get(name, "")), "resource": name},
+        )
+
+
+def _plain(text: str) -> str:
+    value = parse_quantity(text)
+    return "" if value is None else plain_number(value)
+
+
+def _conditions(input_name: str, conditions: Tree, about: Described, queue: str) -> Iterator[Record]:
+    for one in conditions.items:
+        kind, message = one.text("type"), one.at("message")
+        if not kind and not one.text("status"):
+            continue
+        place = message if message.line and message.value else one.at("type") if one.at("type").line else one
+        since = one.text("lastTransitionTime")
+        text = message.value or f"{kind}={one.text('status')} {one.text('reason')}".strip()
+        yield from fact(
+            input_name,
+            place.line,
+            max(place.last, place.line),
+            about,
+            "node-condition" if about.kind == "Node" else "condition",
+            kind,
+            text,
+            {
+                "status": one.text("status"),
+                "reason": one.text("reason"),
+                "message": message.value,
+                "since": since,
+                "queue": queue,
+            },
+            node=about.node,
+            time=_time(since),
+        )
