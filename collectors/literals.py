@@ -10,11 +10,12 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 # CPython's own regex parser: private by name, stable in shape from 3.11 to 3.14, and checked against `re` by the tests.
-_parser: Any = re._parser  # type: ignore[attr-defined]
+_parser: Any = import_module("re._parser")
 _MINIMUM = 4
 _MOST_ALTERNATIVES = 24
 GRAM = 4  # characters of a counted piece
