@@ -20,6 +20,7 @@ from collectors.block import Reader
 from collectors.fabric.infiniband_counters import COMMAND, read_counters
 from collectors.observation import Observation, Record, Relation
 from collectors.prefix import peel
+from collectors.regex import compile_later
 
 SOURCE = "rdma"
 LAYERS = ("fabric",)
@@ -39,16 +40,16 @@ HEADS = (
     r"ethtool (?:-\w+ )*(?:-S|--statistics) \w",
     r"^NIC statistics:",
 )
-_CA = re.compile(
+_CA = compile_later(
     r"(?:CA '(?P<ca>[\w.-]+)'|Infiniband device '(?P<ibstatus>[\w.-]+)' port (?P<port>\d+) status|hca_id:\s+(?P<hca>[\w.-]+))"
 )
-_FIELD = re.compile(r"\s*(?P<name>[A-Za-z][\w ]*?)\s*:\s+(?P<value>\S.*?)\s*$")
-_PORT = re.compile(r"\s*(?:Port|port):?\s+(?P<port>\d+):?\s*$")
-_GID = re.compile(
+_FIELD = compile_later(r"\s*(?P<name>[A-Za-z][\w ]*?)\s*:\s+(?P<value>\S.*?)\s*$")
+_PORT = compile_later(r"\s*(?:Port|port):?\s+(?P<port>\d+):?\s*$")
+_GID = compile_later(
     r"(?P<nic>[\w.-]+)\s+(?P<port>\d+)\s+(?P<index>\d+)\s+(?P<gid>[0-9a-f:]{8,})\s+(?:(?P<ipv4>\d+\.\d+\.\d+\.\d+)\s+)?"
     r"(?P<version>v[12])\s*(?P<netdev>[\w.-]+)?"
 )
-_GID_HEAD = re.compile(r"DEV\s+PORT\s+INDEX\s+GID")
+_GID_HEAD = compile_later(r"DEV\s+PORT\s+INDEX\s+GID")
 _NAMES = {
     "physical state": "physical", "phys state": "physical", "phys_state": "physical", "state": "state", "rate": "rate", "sm lid": "sm_lid",
     "sm_lid": "sm_lid", "link layer": "link_layer", "link_layer": "link_layer", "base lid": "lid", "port_lid": "lid",

@@ -13,7 +13,6 @@ The device stands in the heading or the command; a loop prints a time before eac
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from collectors import shell
@@ -21,20 +20,23 @@ from collectors.block import Reader
 from collectors.clock import parse_iso
 from collectors.observation import Sample
 from collectors.prefix import Line, peel
+from collectors.regex import compile_later
 
 SOURCE = "rdma"
-COMMAND = re.compile(
+COMMAND = compile_later(
     r"ethtool (?:-\w+ )*(?:-S|--statistics) (?P<netdev>[A-Za-z][\w.-]*)|"
     r"/sys/class/infiniband/(?P<nic>\w+)/ports/(?P<port>\d+)/(?:hw_)?counters"
 )
-_HEADING = re.compile(r"# (?P<time>\d{4}-\S+) (?P<nic>[\w.-]+) port (?P<port>\d+)$")
-_PATH = re.compile(
+_HEADING = compile_later(r"# (?P<time>\d{4}-\S+) (?P<nic>[\w.-]+) port (?P<port>\d+)$")
+_PATH = compile_later(
     r"/sys/class/infiniband/(?P<nic>\w+)/ports/(?P<port>\d+)/(?:hw_)?counters/(?P<name>\w+)[: ]\s*(?P<value>\d+)$"
 )
-_FILE = re.compile(r"/(?:hw_)?counters/(?P<name>[a-z]\w*) *$")  # `cat` of one file prints the number alone
-_DATE = re.compile(r"(?P<iso>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*)$|(?P<clock>\d\d):(?P<minute>\d\d):(?P<second>\d\d)$")
-_VALUE = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_]*)(?::\.*\s*|\s+)(?P<value>\d+)$")
-_PROMPT = re.compile(r"^\S*[#$] \S|^\[\S+ \S+\][#$] ")
+_FILE = compile_later(r"/(?:hw_)?counters/(?P<name>[a-z]\w*) *$")  # `cat` of one file prints the number alone
+_DATE = compile_later(
+    r"(?P<iso>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*)$|(?P<clock>\d\d):(?P<minute>\d\d):(?P<second>\d\d)$"
+)
+_VALUE = compile_later(r"(?P<name>[A-Za-z][A-Za-z0-9_]*)(?::\.*\s*|\s+)(?P<value>\d+)$")
+_PROMPT = compile_later(r"^\S*[#$] \S|^\[\S+ \S+\][#$] ")
 _PERFQUERY = {
     "SymbolErrorCounter": "symbol_error", "LinkErrorRecoveryCounter": "link_error_recovery", "LinkDownedCounter": "link_downed",
     "PortRcvErrors": "port_rcv_errors", "PortRcvRemotePhysicalErrors": "port_rcv_remote_physical_errors",

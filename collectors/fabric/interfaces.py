@@ -22,6 +22,7 @@ from collectors import shell
 from collectors.block import Reader
 from collectors.observation import Observation, Record, Relation
 from collectors.prefix import Line, peel
+from collectors.regex import compile_later
 
 SOURCE = "network"
 LAYERS = ("fabric",)
@@ -34,17 +35,17 @@ ANCHORS = (
     r"^link \w+/\d+ state ",
 )
 HEADS = (r"mlnx_qos (?:.* )?-i ?\w", r"^PFC configuration:", r"^DCBX mode:", r"^Settings for [\w.@-]+:$")
-_LINK = re.compile(r"\d+: (?P<name>[\w.-]+)(?:@[\w.-]+)?: <(?P<flags>[A-Z_,0-9-]*)> mtu (?P<mtu>\d+)")
-_STATE = re.compile(r" state ([A-Z]+)")
-_BRIEF = re.compile(
+_LINK = compile_later(r"\d+: (?P<name>[\w.-]+)(?:@[\w.-]+)?: <(?P<flags>[A-Z_,0-9-]*)> mtu (?P<mtu>\d+)")
+_STATE = compile_later(r" state ([A-Z]+)")
+_BRIEF = compile_later(
     r"(?P<name>[A-Za-z][\w.-]*)(?:@[\w.-]+)? +(?P<state>UP|DOWN|UNKNOWN) +(?P<addresses>(?:[\da-f:.]+/\d+ ?)*)$"
 )
-_NETDEV = re.compile(r"(?P<nic>[\w.-]+) port (?P<port>\d+) ==> (?P<netdev>[\w.-]+) \((?P<state>Up|Down)\)")
-_RDMA = re.compile(
+_NETDEV = compile_later(r"(?P<nic>[\w.-]+) port (?P<port>\d+) ==> (?P<netdev>[\w.-]+) \((?P<state>Up|Down)\)")
+_RDMA = compile_later(
     r"link (?P<nic>[\w.-]+)/(?P<port>\d+) state (?P<state>\w+) physical_state (?P<physical>\w+)(?: netdev (?P<netdev>[\w.-]+))?"
 )
-_SETTINGS = re.compile(r"^Settings for (?P<name>[\w.-]+)(?:@\S+)?:$")
-_QOS = re.compile(r"mlnx_qos (?:.* )?-i ?(?P<netdev>[\w.-]+)")
+_SETTINGS = compile_later(r"^Settings for (?P<name>[\w.-]+)(?:@\S+)?:$")
+_QOS = compile_later(r"mlnx_qos (?:.* )?-i ?(?P<netdev>[\w.-]+)")
 
 
 def parse_line(line: Line) -> Iterator[Record]:

@@ -13,12 +13,12 @@ Programs: Linux 4.15 to 6.17 and OFED `mlx5_core` (`drivers/net/ethernet/mellano
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from collectors.identity import normalise_pci
 from collectors.observation import Observation, Record, Relation
 from collectors.prefix import Line
+from collectors.regex import compile_later
 
 SOURCE = "kernel"
 LAYERS = ("fabric",)
@@ -34,26 +34,26 @@ ANCHORS = (
 )
 _PCI = r"(?P<pci>[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])"
 _DEVICE = r"(?:mlx[45]_core |bnxt_en |ice |i40e |ixgbe |irdma |ionic |ena |e1000e:? )?(?:" + _PCI + r"[ :]? ?)?"
-_PORT = re.compile(
+_PORT = compile_later(
     r"(?:infiniband |" + _DEVICE + r")(?P<nic>[A-Za-z][\w.-]*):? (?:Port: (?P<port>\d+) )?(?:NIC )?Link (?:is )?"
     r"(?P<state>DOWN|INIT|ACTIVE|ARMED|[Uu]p|[Dd]own)\b"
 )
-_VIRTUAL = re.compile(r"(?:veth|virbr|docker|br-|cni|flannel|cali|lxc|tap|tun|dummy|vxlan|lo$)")
-_BOND = re.compile(
+_VIRTUAL = compile_later(r"(?:veth|virbr|docker|br-|cni|flannel|cali|lxc|tap|tun|dummy|vxlan|lo$)")
+_BOND = compile_later(
     r"(?P<bond>\w+): (?:\(slave (?P<slave>[\w.-]+)\): )?link status definitely (?P<state>up|down)(?: for interface (?P<nic>[\w.-]+))?"
 )
-_MODULE = re.compile(
+_MODULE = compile_later(
     _DEVICE + r".*Port module event(?:\[error\])?: module (?P<module>\d+), (?P<state>[^,]+)(?:, (?P<error>.+))?"
 )
-_HEALTH = re.compile(
+_HEALTH = compile_later(
     r"mlx5_core "
     + _PCI
     + r"[ :].*?(?P<code>device's health compromised|[Hh]ealth issue observed|Fatal error \d+ detected|"
     r"Will cause a leak of a command resource|mlx5_error_sw_reset|PCI slot is unavailable|handling bad device)"
 )
-_SYNDROME = re.compile(r"mlx5_core(?: " + _PCI + r")?[ :].*?synd 0x(?P<number>[0-9a-f]+): (?P<code>.+?)\.?$")
-_PROBE = re.compile(r"mlx5_core " + _PCI + r": firmware version: (?P<version>\S+)")
-_QUEUE = re.compile(r"NETDEV WATCHDOG: (?:CPU: \d+: )?(?P<nic>[\w.-]+) \((?P<driver>\w+)\)")
+_SYNDROME = compile_later(r"mlx5_core(?: " + _PCI + r")?[ :].*?synd 0x(?P<number>[0-9a-f]+): (?P<code>.+?)\.?$")
+_PROBE = compile_later(r"mlx5_core " + _PCI + r": firmware version: (?P<version>\S+)")
+_QUEUE = compile_later(r"NETDEV WATCHDOG: (?:CPU: \d+: )?(?P<nic>[\w.-]+) \((?P<driver>\w+)\)")
 _HEALTH_CODES = (
     ("compromised", "health-compromised"), ("issue observed", "health-issue"), ("fatal error", "fatal-error"),
     ("leak of a command", "command-timeout"), ("sw_reset", "reset"), ("slot is unavailable", "slot-unavailable"),

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from collectors.observation import Observation
 from collectors.prefix import Line
+from collectors.regex import compile_later
 
 SOURCE = "switch"
 LAYERS = ("fabric",)
@@ -24,15 +25,17 @@ ANCHORS = (
     r"%ETHPORT-\d-IF_(?:DOWN_LINK_FAILURE|UP)\b",
     r" oper state set from (?:up|down) to (?:up|down)",
 )
-_PORT = re.compile(
+_PORT = compile_later(
     r"(?:%LINEPROTO-\d-UPDOWN: Line protocol on Interface (?P<first>[A-Z][\w/.-]*), changed state to |"
     r"%ETHPORT-\d-IF_(?:DOWN_LINK_FAILURE|UP): Interface (?P<second>[A-Z][\w/.-]*) is |"
     r"Port (?P<third>[A-Z][\w/.-]*) oper state set from \w+ to )(?P<state>up|down)\b"
 )
-_NOT_PORTS = re.compile(
+_NOT_PORTS = compile_later(
     r"(?:Vlan|Loopback|Management|mgmt|Tunnel|Vxlan|PortChannel|Port-Channel|port-channel)", re.IGNORECASE
 )
-_HOST = re.compile(r"\d\d:\d\d:\d\d(?:\.\d+)?(?: [A-Z]{3,4})? (?P<host>[A-Za-z][\w.-]+) (?:(?:\w+: )?%|[A-Z]+ swss#)")
+_HOST = compile_later(
+    r"\d\d:\d\d:\d\d(?:\.\d+)?(?: [A-Z]{3,4})? (?P<host>[A-Za-z][\w.-]+) (?:(?:\w+: )?%|[A-Z]+ swss#)"
+)
 
 
 def parse_line(line: Line) -> Iterator[Observation]:

@@ -17,15 +17,16 @@ from statistics import median
 
 from collectors.block import Reader
 from collectors.observation import Observation, Record
+from collectors.regex import compile_later
 
 SOURCE = "storage"
 LAYERS = ("storage",)
 SIGNATURES = (r"^-+usage-+ -+fuse-+ ", r"^\S+:/\S* mounted on /\S*:$")
 HEADS = (r"^-+usage-+ -+fuse-+ -+meta-", r"^\S+:/\S* mounted on /\S*:\s*$")
 
-_MOUNT = re.compile(r"^(?P<device>\S+:/\S*) mounted on (?P<mount>/\S*):\s*$")
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_COLUMNS = re.compile(r"avg (RTT|exe|queue) \(ms\)|(ops/s|kB/s|kB/op|retrans|errors)")
+_MOUNT = compile_later(r"^(?P<device>\S+:/\S*) mounted on (?P<mount>/\S*):\s*$")
+_NUMBER = compile_later(r"\d+(?:\.\d+)?")
+_COLUMNS = compile_later(r"avg (RTT|exe|queue) \(ms\)|(ops/s|kB/s|kB/op|retrans|errors)")
 _ROWS = 3600
 
 

@@ -11,11 +11,11 @@ Samples::
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from collectors.observation import Observation, Record
 from collectors.prefix import Line
+from collectors.regex import compile_later
 
 SOURCE = "storage"
 LAYERS = ("storage",)
@@ -27,13 +27,13 @@ ANCHORS = (
 
 _TARGET = r"(?P<target>(?P<filesystem>[\w-]+?)-(?:OST|MDT)[0-9a-f]{4})-(?:osc|mdc)-\S+: Connection"
 _FORMS = (
-    ("nfs", "silent", re.compile(r"nfs: server (?P<filesystem>[\w.:%-]+) not responding, (?:still trying|timed out)")),
-    ("nfs", "back", re.compile(r"nfs: server (?P<filesystem>[\w.:%-]+) OK\b")),
-    ("lustre", "silent", re.compile(_TARGET + r" to \S+ \(at \S+\) was lost")),
-    ("lustre", "back", re.compile(_TARGET + r" restored to ")),
-    ("ceph", "silent", re.compile(r"ceph: .*?(?P<target>mds\d+) hung")),
-    ("ceph", "back", re.compile(r"ceph: .*?(?P<target>mds\d+) came back")),
-    ("smb", "silent", re.compile(r"CIFS: VFS: (?:\\+)?(?P<filesystem>[\w.-]+) has not responded in \d+ seconds")),
+    ("nfs", "silent", compile_later(r"nfs: server (?P<filesystem>[\w.:%-]+) not responding, (?:still trying|timed out)")),
+    ("nfs", "back", compile_later(r"nfs: server (?P<filesystem>[\w.:%-]+) OK\b")),
+    ("lustre", "silent", compile_later(_TARGET + r" to \S+ \(at \S+\) was lost")),
+    ("lustre", "back", compile_later(_TARGET + r" restored to ")),
+    ("ceph", "silent", compile_later(r"ceph: .*?(?P<target>mds\d+) hung")),
+    ("ceph", "back", compile_later(r"ceph: .*?(?P<target>mds\d+) came back")),
+    ("smb", "silent", compile_later(r"CIFS: VFS: (?:\\+)?(?P<filesystem>[\w.-]+) has not responded in \d+ seconds")),
 )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from collectors.block import Reader
 from collectors.observation import Observation, Record
 from collectors.prefix import Line
+from collectors.regex import compile_later
 
 SOURCE = "storage"
 LAYERS = ("storage",)
@@ -30,17 +31,17 @@ ANCHORS = (
     r"\bHEALTH_(?:WARN|ERR)\b", r"\d slow (?:ops|requests)", r"requests are blocked > \d",
 )  # fmt: skip
 
-_HEAD = re.compile("|".join(HEADS))
-_TARGET = re.compile(
+_HEAD = compile_later("|".join(HEADS))
+_TARGET = compile_later(
     r"^(?:osc|mdc|mgc)\.(?P<target>(?P<filesystem>[\w-]+?)-(?:OST|MDT)[0-9a-f]{4}|MGC\S*?)(?:-(?:osc|mdc)-\S+?)?\.(?:state|import)="
 )
-_STATE = re.compile(r"^\s*(?:current_)?state: \"?(?P<state>[A-Z_]+)")
-_HISTORY = re.compile(r"^\s*- \[ ?(?P<time>\d+), \"?(?P<state>[A-Z_]+)")
-_JUICEFS = re.compile(r"juicefs\[(?P<pid>\d+)\] <(?P<level>[A-Z]+)>: (?P<message>.*)$")
-_TRY = re.compile(r"\(try (?P<try>\d+)\)")
-_SECONDS = re.compile(r"(?:OK|error|EIO|Input/output error)? ?<(?P<seconds>\d+\.\d+)>")
-_REQUEST = re.compile(r"slow request: (?P<method>[A-Z]+) .*?, (?:err: )?(?P<seconds>\d+\.\d+)s\)")
-_SLOW = re.compile(
+_STATE = compile_later(r"^\s*(?:current_)?state: \"?(?P<state>[A-Z_]+)")
+_HISTORY = compile_later(r"^\s*- \[ ?(?P<time>\d+), \"?(?P<state>[A-Z_]+)")
+_JUICEFS = compile_later(r"juicefs\[(?P<pid>\d+)\] <(?P<level>[A-Z]+)>: (?P<message>.*)$")
+_TRY = compile_later(r"\(try (?P<try>\d+)\)")
+_SECONDS = compile_later(r"(?:OK|error|EIO|Input/output error)? ?<(?P<seconds>\d+\.\d+)>")
+_REQUEST = compile_later(r"slow request: (?P<method>[A-Z]+) .*?, (?:err: )?(?P<seconds>\d+\.\d+)s\)")
+_SLOW = compile_later(
     r"(?P<count>\d+) (?:slow (?:ops|requests)|requests are blocked)"
     r"(?:,? oldest(?: one)? blocked for (?:> )?(?P<seconds>\d+)|.*?> (?P<least>\d+) sec)?"
 )

@@ -10,22 +10,22 @@ Script of drivers 295 to 595. Sections are parted by lines of underscores and be
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from collectors.block import Reader
 from collectors.clock import parse_syslog
 from collectors.identity import normalise_node
 from collectors.observation import Observation, Record
+from collectors.regex import compile_later
 
 SOURCE = "bug-report"
 LAYERS: tuple[str, ...] = ()
 SIGNATURES = (r"^Start of NVIDIA bug report log file", r"^nvidia-bug-report\.sh Version: \d")
 HEADS = (r"^Start of NVIDIA bug report log file",)
-_DATE = re.compile(
+_DATE = compile_later(
     r"^Date: (?:[A-Z][a-z]{2} (?P<day>[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d)\D*?(?: [+-]\d+)? (?P<year>\d{4})|.*)$"
 )
-_UNAME = re.compile(r"^uname: Linux (?P<host>\S+) (?P<kernel>\d\S+) ")
+_UNAME = compile_later(r"^uname: Linux (?P<host>\S+) (?P<kernel>\d\S+) ")
 _MOST = 16
 
 

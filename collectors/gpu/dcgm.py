@@ -20,6 +20,7 @@ from collectors.block import Reader
 from collectors.gpu.dcgm_messages import find_codes
 from collectors.observation import Observation, Record
 from collectors.prefix import Line, peel
+from collectors.regex import compile_later
 
 SOURCE = "dcgm"
 LAYERS = ("hardware",)
@@ -34,17 +35,17 @@ HEADS = (
     r"\|  ?NvLink Link Status",
 )
 
-_ENGINE = re.compile(
+_ENGINE = compile_later(
     r"(?P<level>ERROR|FATAL|WARN|WARNING|CRITICAL) +\[\d+:\d+\] (?:\[\[(?P<module>\w+)\]\] )?(?P<text>.*?)"
     r"(?: \[/[^\]]*:\d+\](?: \[[^\]]*\])?)?$"
 )
-_HEALTH = re.compile(r"Detected an? (?P<level>\w+) in health system (?P<system>[\w /]+): '(?P<text>.*?)'")
-_CODE = re.compile(r"DCGM_FR_[A-Z_0-9]{3,}")
-_ROW = re.compile(r"^\| (?P<name>.{2,40}?) *\| (?P<value>.*?) *\|\s*$")
-_NEXT = re.compile(r"^\| +\| (?P<value>.*?) *\|\s*$")
-_RESULT = re.compile(r"(?P<result>Pass|Fail|Warn|Skip)\b(?: - (?P<who>.*))?")
-_GPU = re.compile(r"\bGPUs?:? ?(?P<gpus>\d+(?:, ?\d+)*)", re.I)
-_LETTERS = re.compile(r"^\s+(?P<letters>[UDX_](?: [UDX_])*)\s*$")
+_HEALTH = compile_later(r"Detected an? (?P<level>\w+) in health system (?P<system>[\w /]+): '(?P<text>.*?)'")
+_CODE = compile_later(r"DCGM_FR_[A-Z_0-9]{3,}")
+_ROW = compile_later(r"^\| (?P<name>.{2,40}?) *\| (?P<value>.*?) *\|\s*$")
+_NEXT = compile_later(r"^\| +\| (?P<value>.*?) *\|\s*$")
+_RESULT = compile_later(r"(?P<result>Pass|Fail|Warn|Skip)\b(?: - (?P<who>.*))?")
+_GPU = compile_later(r"\bGPUs?:? ?(?P<gpus>\d+(?:, ?\d+)*)", re.I)
+_LETTERS = compile_later(r"^\s+(?P<letters>[UDX_](?: [UDX_])*)\s*$")
 
 
 def parse_line(line: Line) -> Iterator[Record]:

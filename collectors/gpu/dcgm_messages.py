@@ -10,11 +10,11 @@ agents relay. A box cuts sentences at its cell's width, so blanks may be missing
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from collectors.observation import Observation, Record
 from collectors.prefix import Line
+from collectors.regex import compile_later
 
 SOURCE = "dcgm"
 LAYERS = ("hardware",)
@@ -58,9 +58,9 @@ _SENTENCES = {
     "BROKEN_P2P_WRITER_DEVICE": r"GPU \d+ unsuccessfully wrote data in a peer-to-peer test",
     "ENFORCED_POWER_LIMIT": r"Enforced power limit on GPU \d+ set to [\d.]+, which is too low",
 }  # fmt: skip
-_MESSAGES = tuple((f"DCGM_FR_{code}", re.compile(regex.replace(" ", r"\s*"))) for code, regex in _SENTENCES.items())
+_MESSAGES = tuple((f"DCGM_FR_{code}", compile_later(regex.replace(" ", r"\s*"))) for code, regex in _SENTENCES.items())
 ANCHORS = tuple(_SENTENCES.values())
-_GPU = re.compile(r"GPU\s?(\d{1,3})(?![\d-])")
+_GPU = compile_later(r"GPU\s?(\d{1,3})(?![\d-])")
 
 
 def parse_line(line: Line) -> Iterator[Record]:

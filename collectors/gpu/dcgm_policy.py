@@ -16,14 +16,15 @@ from collections.abc import Iterator
 from collectors.block import Reader
 from collectors.clock import parse_syslog
 from collectors.observation import Observation, Record
+from collectors.regex import compile_later
 
 SOURCE = "dcgm"
 LAYERS = ("hardware",)
 SIGNATURES = (r"has violated policy manager values", r"^Listening for violations")
 HEADS = (r"^Timestamp: \w{3} \w{3} +\d{1,2} \d\d:\d\d:\d\d \d{4}\s*$", r"has violated policy manager values")
-_VIOLATION = re.compile(r"^(?:.{0,200}?\s)?(?:An?|The) (?P<what>[^.]{2,80}?) has violated policy manager values")
-_TIME = re.compile(r"^Timestamp: \w{3} (\w{3} +\d{1,2} \d\d:\d\d:\d\d \d{4})")
-_VALUE = re.compile(r"^\s*(?P<name>[A-Z][\w -]{2,40}?): (?P<value>\d+(?:\.\d+)?)\b")
+_VIOLATION = compile_later(r"^(?:.{0,200}?\s)?(?:An?|The) (?P<what>[^.]{2,80}?) has violated policy manager values")
+_TIME = compile_later(r"^Timestamp: \w{3} (\w{3} +\d{1,2} \d\d:\d\d:\d\d \d{4})")
+_VALUE = compile_later(r"^\s*(?P<name>[A-Z][\w -]{2,40}?): (?P<value>\d+(?:\.\d+)?)\b")
 _KINDS = (
     ("ecc", r"double.bit|ECC|DBE"), ("pcie", r"PCI"), ("retired-pages", r"retired|pages"), ("thermal", r"thermal|temperature"),
     ("power", r"power"), ("nvlink", r"NVLINK"), ("xid", r"XID"),

@@ -20,6 +20,7 @@ from collectors.block import Reader
 from collectors.identity import normalise_node
 from collectors.observation import Observation, Record
 from collectors.prefix import Line
+from collectors.regex import compile_later
 
 SOURCE = "driver"
 LAYERS = ("node",)
@@ -37,21 +38,21 @@ ANCHORS = (
 )  # fmt: skip
 HEADS = (r"^filename:\s+\S*/nvidia[\w-]*\.ko", r"(?:^|[#$] |/)modinfo nvidia[\w-]*(?: ?\| ?grep \S+)?\s*$")
 
-_MODULE = re.compile(
+_MODULE = compile_later(
     r"NVRM version: NVIDIA UNIX (?P<open>Open )?(?:\S+ )?Kernel Module(?: for \S+)?\s+(?P<driver>\d{3}\.[\d.]+)"
 )
-_DKMS = re.compile(
+_DKMS = compile_later(
     rf"^(?P<module>nvidia[\w-]*)(?:/|, )(?P<driver>\d{{3}}\.[\d.]+)(?:, (?P<kernel>{_RELEASE}), (?P<machine>\w+))?"
     r": (?P<state>[\w-]+)(?P<remark>.*)$"
 )
-_BOOT = re.compile(r"(?:SecureBoot|secureboot: Secure boot) (?P<state>enabled|disabled)")
-_UNAME = re.compile(rf"(?:^|^uname: )Linux (?P<host>\S+) (?P<kernel>{_RELEASE}) #\d")
-_BARE = re.compile(rf"^({_RELEASE})\s*$")
-_FIELD = re.compile(
+_BOOT = compile_later(r"(?:SecureBoot|secureboot: Secure boot) (?P<state>enabled|disabled)")
+_UNAME = compile_later(rf"(?:^|^uname: )Linux (?P<host>\S+) (?P<kernel>{_RELEASE}) #\d")
+_BARE = compile_later(rf"^({_RELEASE})\s*$")
+_FIELD = compile_later(
     r"^(?P<name>filename|version|vermagic|signer|license|srcversion|sig_\w+|firmware|depends|parm|alias|author|name|retpoline|intree|"
     r"signature|description|import_ns|supported|rhelversion|suserelease|staging|softdep):\s*(?P<value>.*?)\s*$"
 )
-_MISSING = re.compile(r"modinfo: ERROR: Module (?:alias )?(nvidia[\w-]*) not found")
+_MISSING = compile_later(r"modinfo: ERROR: Module (?:alias )?(nvidia[\w-]*) not found")
 
 
 def parse_line(line: Line) -> Iterator[Record]:

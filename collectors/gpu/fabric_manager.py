@@ -22,6 +22,7 @@ from collectors.clock import parse_syslog
 from collectors.identity import normalise_pci
 from collectors.observation import Observation, Record
 from collectors.prefix import peel
+from collectors.regex import compile_later
 
 SOURCE = "fabric-manager"
 LAYERS = ("node", "hardware")
@@ -35,17 +36,17 @@ HEADS = (
     r"\[INFO\] \[tid \d+\] (?:Fabric Manager version|Successfully configured all the available|fabric manager .{0,40}degraded)",
 )
 
-_STAMPED = re.compile(
+_STAMPED = compile_later(
     r"^(?:.{0,120}?)\[(?P<stamp>[A-Z][a-z]{2} +\d{1,2} \d{4} \d\d:\d\d:\d\d)\] \[(?P<level>[A-Z]+)\] \[tid \d+\] (?P<text>.*)$"
 )
-_SWITCH = re.compile(
+_SWITCH = compile_later(
     r"detected NVSwitch (?P<severity>non-fatal|fatal) error (?P<sxid>\d+) on fid \d+ on NVSwitch pci bus id (?P<switch_pci>[0-9A-Fa-f:.]+)"
     r" physical id (?P<physical>\d+)(?: port (?P<port>-?\d+))?"
 )
-_PORT = re.compile(
+_PORT = compile_later(
     r"detected (?P<on>GPU|NVSwitch|Switch)[\w ]*? (?P<severity>Non-Fatal|Nonfatal|Fatal) error on ?:?\s*$", re.I
 )
-_PAIR = re.compile(r"^\s*(?P<name>[A-Za-z]\w{2,30}) ?: (?P<value>\S.*?)\s*(?:#.*)?$")
+_PAIR = compile_later(r"^\s*(?P<name>[A-Za-z]\w{2,30}) ?: (?P<value>\S.*?)\s*(?:#.*)?$")
 _KINDS = (
     ("version-mismatch", r"don't match with driver version|version mismatch|incompatible .{0,30}version"),
     ("topology", r"don't match with any supported (?:system )?topology|topology .{0,60}(?:fail|mismatch|invalid)"),

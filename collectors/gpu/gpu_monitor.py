@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from collectors.block import Reader
 from collectors.clock import parse_iso
 from collectors.observation import Observation, Record, Sample
+from collectors.regex import compile_later
 
 SOURCE = "metrics"
 LAYERS = ("hardware",)
@@ -54,9 +55,9 @@ _METRICS = {
     "PVIOL": "DCGM_FI_DEV_POWER_VIOLATION", "TVIOL": "DCGM_FI_DEV_THERMAL_VIOLATION", "XIDER": "DCGM_FI_DEV_XID_ERRORS",
     "ESVDV": "DCGM_FI_DEV_ECC_SBE_VOL_DEV", "EDVDV": "DCGM_FI_DEV_ECC_DBE_VOL_DEV", "RPPEN": "DCGM_FI_DEV_RETIRED_PENDING",
 }  # fmt: skip
-_ENTITY = re.compile(r"^\s*(?P<kind>GPU|GPU-I|GPU-CI|Switch|Link|CPU|Core)[ :]+(?P<id>\d+)\s+(?P<cells>\S.*)$")
-_UNITS = re.compile(r"^\s*(?:#|ID?\b|Id\b)")
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_ENTITY = compile_later(r"^\s*(?P<kind>GPU|GPU-I|GPU-CI|Switch|Link|CPU|Core)[ :]+(?P<id>\d+)\s+(?P<cells>\S.*)$")
+_UNITS = compile_later(r"^\s*(?:#|ID?\b|Id\b)")
+_NUMBER = compile_later(r"-?\d+(?:\.\d+)?")
 
 
 def parse_block(reader: Reader) -> Iterator[Record]:

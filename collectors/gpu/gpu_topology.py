@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 
 from collectors.block import Reader
 from collectors.observation import Observation, Record, Relation
+from collectors.regex import compile_later
 
 SOURCE = "nvidia-smi"
 LAYERS = ("hardware", "node")
@@ -35,11 +36,11 @@ HEADS = (
     r"^(?:\x1b\[4m)?\s*GPU\d+\s+GPU\d+\s*(?:\x1b\[0m)?\s*$",
 )
 
-_ANSI = re.compile(r"\x1b\[[\d;]*m")
-_HEAD = re.compile(rf"\b{_DEVICE}\b")
-_ROW = re.compile(rf"^\s*(?P<name>{_DEVICE})\s+(?P<cells>\S.*)$")
-_LINKS = re.compile(r"NV(\d+)")
-_LEGEND = re.compile(r"^\s+(?P<nic>NIC\d+): (?P<name>\S+)\s*$")
+_ANSI = compile_later(r"\x1b\[[\d;]*m")
+_HEAD = compile_later(rf"\b{_DEVICE}\b")
+_ROW = compile_later(rf"^\s*(?P<name>{_DEVICE})\s+(?P<cells>\S.*)$")
+_LINKS = compile_later(r"NV(\d+)")
+_LEGEND = compile_later(r"^\s+(?P<nic>NIC\d+): (?P<name>\S+)\s*$")
 _KINDS = ("PIX", "PXB", "PHB", "NODE", "SYS")  # from near to far
 _ACCESS = frozenset({"OK", "CNS", "GNS", "TNS", "NS", "DR", "U"})
 

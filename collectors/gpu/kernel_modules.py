@@ -10,11 +10,11 @@ kmod 9 to 33, Linux 2.6 to 6.14 (fs/proc, kernel/module). A whole listing also s
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from collectors.block import Reader
 from collectors.observation import Observation, Record
+from collectors.regex import compile_later
 
 SOURCE = "driver"
 LAYERS = ("node",)
@@ -23,7 +23,7 @@ HEADS = (
     r"^Module +Size +Used by", r"^[a-z]\w* \d+ \d+ \S+ (?:Live|Loading|Unloading) 0x[0-9a-f]+",
     r"^(?:nvidia|nouveau)(?:_\w+)?\s+\d{4,9}\s+\d{1,5}(?:\s+[\w,]+)?\s*$",
 )  # fmt: skip
-_ROW = re.compile(
+_ROW = compile_later(
     r"^(?P<name>[A-Za-z0-9]\w*)\s+(?P<size>\d{2,10})\s+(?P<used>-?\d{1,6})(?:\s+(?P<by>\S+))?"
     r"(?:\s+\w+ 0x[0-9a-f]+)?(?P<taint> \([A-Z]+\))?\s*$"
 )

@@ -13,13 +13,13 @@ in the middle, at a `GPU 00000000:3B:00.0` line. Samples::
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from collectors.block import Reader
 from collectors.gpu.gpu_state import make_groups
 from collectors.identity import normalise_pci
 from collectors.observation import Observation, Record, Relation
+from collectors.regex import compile_later
 
 SOURCE = "nvidia-smi"
 LAYERS = ("hardware", "node")
@@ -32,8 +32,8 @@ HEADS = (
     r"^    (?:Fabric|Remapped Rows|Retired Pages|ECC Errors|Clocks (?:Event|Throttle) Reasons|(?:GPU )?Power Readings|MIG Mode)\s*$",
 )  # fmt: skip
 
-_GPU = re.compile(r"^GPU ([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7])\s*$")
-_FIELD = re.compile(r"^(?P<indent> {4,})(?P<key>\S.*?)\s*(?:(?<= ): (?P<value>.*))?$")
+_GPU = compile_later(r"^GPU ([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7])\s*$")
+_FIELD = compile_later(r"^(?P<indent> {4,})(?P<key>\S.*?)\s*(?:(?<= ): (?P<value>.*))?$")
 _SECTIONS = (  # sections whose fields tell health; the rest is inventory
     "Clocks Event Reasons", "ECC Mode", "ECC Errors", "Retired Pages", "Remapped Rows", "GPU Reset Status", "Fabric", "MIG Mode",
     "PCI/Replay", "Utilization", "GPU Recovery Action", "Performance State", "Persistence Mode", "Temperature", "Product Name",
@@ -44,8 +44,8 @@ _RENAMED = {
     "Ecc Mode": "ECC Mode",
     "GPU Power Readings": "GPU Power Readings",
 }
-_TAG = re.compile(r"^\s*<(?P<tag>[a-z0-9_]+)>(?P<value>[^<]*)</(?P=tag)>\s*$")
-_OPEN = re.compile(r"^\s*<(?P<close>/?)(?P<tag>[a-z0-9_]+)(?: id=\"(?P<id>[^\"]+)\")?>\s*$")
+_TAG = compile_later(r"^\s*<(?P<tag>[a-z0-9_]+)>(?P<value>[^<]*)</(?P=tag)>\s*$")
+_OPEN = compile_later(r"^\s*<(?P<close>/?)(?P<tag>[a-z0-9_]+)(?: id=\"(?P<id>[^\"]+)\")?>\s*$")
 _XML = {  # XML tag -> (section, field); tags that occur in several sections stand with their parent
     "clocks_event_reason_hw_slowdown": ("Clocks Event Reasons", "HW Slowdown"),
     "clocks_event_reason_hw_thermal_slowdown": ("Clocks Event Reasons", "HW Thermal Slowdown"),

@@ -20,6 +20,7 @@ from collectors.gpu.gpu_state import make_states
 from collectors.identity import normalise_pci
 from collectors.observation import Observation, Record, Relation
 from collectors.prefix import Line, peel
+from collectors.regex import compile_later
 
 SOURCE = "nvidia-smi"
 LAYERS = ("hardware", "node")
@@ -35,26 +36,26 @@ HEADS = (
     r"^\|=+[+=]+=+\|\s*$", r"^GPU \d+: .*\(UUID: GPU-[0-9a-f-]+\)\s*$", rf"^{_COLUMN}(?:, {_COLUMN})+\s*$",
 )  # fmt: skip
 
-_BANNER = re.compile(
+_BANNER = compile_later(
     r"\| NVIDIA-SMI (?P<tool>[\d.]+)\s+(?:Driver Version|KMD Version): (?P<driver>[\d.]+|N/A|ERR!)"
     r"(?:\s+CUDA (?:Version|UMD Version): (?P<cuda>[\d.]+|N/A|ERR!))?"
 )
-_HANDLE = re.compile(
+_HANDLE = compile_later(
     r"Unable to (?:determine the device handle|retrieve GPU (?:name|UUID)) for (?:gpu|GPU|index) ?"
     r"(?:(?P<index>\d{1,3}): )?(?:(?P<pci>[0-9A-Fa-f:.]{7,16}?): )?(?P<why>[A-Z].+)$"
 )
-_NVML = re.compile(r"Failed to initialize NVML: (?P<why>.+?)\.?$")
-_CARD = re.compile(
+_NVML = compile_later(r"Failed to initialize NVML: (?P<why>.+?)\.?$")
+_CARD = compile_later(
     r"^\|\s+(?P<index>\d+|N/A)\s+(?P<name>\S.*?)\s+(?:On|Off|N/A|ERR!)?\s*\|\s+"
     r"(?P<pci>(?:[0-9A-Fa-f]{4}){1,2}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7])\s+(?:On|Off|N/A|ERR!)\s*\|\s+(?P<ecc>\S+)\s*\|"
 )
-_USE = re.compile(
+_USE = compile_later(
     r"^\|\s*(?P<fan>\d+%|N/A|ERR!)\s+(?P<temp>\d+C|N/A|ERR!)\s+(?P<perf>P\d+|N/A|ERR!)\s+"
     r"(?P<draw>\d+W|N/A|ERR!|\[?Unknow[^/|]*)\s*/\s*(?P<limit>\d+W|N/A|ERR!)?\s*\|\s*"
     r"(?:(?P<used>\d+MiB|N/A)?\s*/\s*(?P<total>\d+MiB|N/A)?|(?P<remark>GPU [^|]*?))\s*\|\s*(?P<util>\d+%|N/A|ERR!)?"
 )
-_LISTED = re.compile(r"^GPU (?P<index>\d+): (?P<name>.*) \(UUID: (?P<uuid>GPU-[0-9a-f-]+)\)\s*$")
-_CELL = re.compile(r"\s*,\s*")
+_LISTED = compile_later(r"^GPU (?P<index>\d+): (?P<name>.*) \(UUID: (?P<uuid>GPU-[0-9a-f-]+)\)\s*$")
+_CELL = compile_later(r"\s*,\s*")
 
 
 def parse_line(line: Line) -> Iterator[Record]:

@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from collectors.block import Reader
 from collectors.observation import Observation, Record
 from collectors.prefix import peel
+from collectors.regex import compile_later
 
 SOURCE = "nvidia-smi"
 LAYERS = ("hardware",)
@@ -32,15 +33,15 @@ SIGNATURES = (
 )  # fmt: skip
 HEADS = (r"^GPU \d+: \S", r"^\s*Link 0, P2P is supported: ")
 
-_GPU = re.compile(r"^GPU (?P<index>\d+): (?P<name>\S.*?)(?: \(UUID: (?P<uuid>GPU-[0-9a-f-]+)\))?\s*$")
-_STATE = re.compile(r"^\s+Link (?P<link>\d+): (?P<state><inactive>|[\d.]+ GB/s|N/A)\s*$")
-_NO_LINKS = re.compile(r"Unable to retrieve NVLink information as all links are inActive", re.I)
-_COUNTER = re.compile(
+_GPU = compile_later(r"^GPU (?P<index>\d+): (?P<name>\S.*?)(?: \(UUID: (?P<uuid>GPU-[0-9a-f-]+)\))?\s*$")
+_STATE = compile_later(r"^\s+Link (?P<link>\d+): (?P<state><inactive>|[\d.]+ GB/s|N/A)\s*$")
+_NO_LINKS = compile_later(r"Unable to retrieve NVLink information as all links are inActive", re.I)
+_COUNTER = compile_later(
     r"^\s+Link (?P<link>\d+)(?:(?:,|:) ?Lane (?P<lane>\d+))?: (?P<name>[A-Z][A-Za-z ]*?(?: - \d+)?)\s*: (?P<value>[\d.]+(?:e[-+]?\d+)?)\s*$"
 )
-_ABLE = re.compile(r"^\s*Link (?P<link>\d+), (?P<what>\w[\w ]*?)(?: is)? supported: (?P<value>true|false)\s*$", re.I)
+_ABLE = compile_later(r"^\s*Link (?P<link>\d+), (?P<what>\w[\w ]*?)(?: is)? supported: (?P<value>true|false)\s*$", re.I)
 # What is counted in healthy operation as well: traffic, corrected code words, raw bit errors of a lane.
-_ORDINARY = re.compile(r"packets|bytes|\bFEC\b|\bRaw\b")
+_ORDINARY = compile_later(r"packets|bytes|\bFEC\b|\bRaw\b")
 
 
 def parse_block(reader: Reader) -> Iterator[Record]:

@@ -22,6 +22,7 @@ from collectors.block import Reader
 from collectors.identity import normalise_pci
 from collectors.observation import Observation, Record, Relation
 from collectors.prefix import Line, peel
+from collectors.regex import compile_later
 
 SOURCE = "kernel"
 LAYERS = ("node", "hardware")
@@ -36,38 +37,38 @@ HEADS = (
     r"NVRM: The NVIDIA GPU [0-9a-fA-F:.]+", r"NVRM: API mismatch: the client[^#]*$", r"NVRM: This PCI I/O region assigned",
 )  # fmt: skip
 
-_XID = re.compile(
+_XID = compile_later(
     r"NVRM: Xid \((?:PCI:)?(?P<pci>[0-9a-fA-F:.]+)(?: GPU-I:(?P<mig>\d+))?(?: GPU-CI:(?P<compute>\d+))?\): (?P<code>\d{1,3}), ?"
     r"(?:pid='?(?P<pid>\d+|<unknown>)'?,? ?)?(?:name=(?P<process>[^,]*), ?)?(?P<text>.*)$"
 )
 _DETAILS = {  # what the text of some Xids tells beyond its number
-    "previous": re.compile(r"caused by previous Xid (\d+)"),
-    "place": re.compile(r"\(GPC (\d+, TPC \d+, SM \d+)\)"),
-    "fault": re.compile(r"Fault is of type (\w+)|\): ([A-Z][A-Za-z ]+)$"),
-    "engine": re.compile(r"MMU Fault: ENGINE (\S+)"),
-    "client": re.compile(r"MMU Fault: ENGINE \S+ (?:GPC\d+ )?(\w+) faulted"),
-    "link": re.compile(r"[Ll]ink (-?\d+)"),
-    "severity": re.compile(r"\b(Fatal|Nonfatal)\b"),
-    "unit": re.compile(r"^([A-Z]{2,}_[A-Z_]+)\s"),
-    "action": re.compile(r"recovery action changed from .* to 0x\w+ \(([^)]+)\)"),
-    "function": re.compile(r"Expected function (\d+ \(\w+\)|\w+)"),
+    "previous": compile_later(r"caused by previous Xid (\d+)"),
+    "place": compile_later(r"\(GPC (\d+, TPC \d+, SM \d+)\)"),
+    "fault": compile_later(r"Fault is of type (\w+)|\): ([A-Z][A-Za-z ]+)$"),
+    "engine": compile_later(r"MMU Fault: ENGINE (\S+)"),
+    "client": compile_later(r"MMU Fault: ENGINE \S+ (?:GPC\d+ )?(\w+) faulted"),
+    "link": compile_later(r"[Ll]ink (-?\d+)"),
+    "severity": compile_later(r"\b(Fatal|Nonfatal)\b"),
+    "unit": compile_later(r"^([A-Z]{2,}_[A-Z_]+)\s"),
+    "action": compile_later(r"recovery action changed from .* to 0x\w+ \(([^)]+)\)"),
+    "function": compile_later(r"Expected function (\d+ \(\w+\)|\w+)"),
 }
-_GPU_AT = re.compile(r"NVRM: GPU at (?:PCI:)?(?P<pci>[0-9a-fA-F:.]+): (?P<uuid>GPU-[0-9a-f-]+)")
-_SXID = re.compile(
+_GPU_AT = compile_later(r"NVRM: GPU at (?:PCI:)?(?P<pci>[0-9a-fA-F:.]+): (?P<uuid>GPU-[0-9a-f-]+)")
+_SXID = compile_later(
     r"(?P<switch>nvidia-nvswitch\d+): SXid \((?:PCI:)?(?P<pci>[0-9a-fA-F:.]+)\): (?P<code>\d{5}), (?P<text>.*)$"
 )
-_RM_INIT = re.compile(r"NVRM: (?:GPU (?P<pci>[0-9a-fA-F:.]+): )?RmInitAdapter failed! \((?P<status>[^)]*)\)")
-_RM_OLD = re.compile(
+_RM_INIT = compile_later(r"NVRM: (?:GPU (?P<pci>[0-9a-fA-F:.]+): )?RmInitAdapter failed! \((?P<status>[^)]*)\)")
+_RM_OLD = compile_later(
     r"NVRM: (?:GPU (?P<pci>[0-9a-fA-F:.]+): )?rm_init_adapter failed"
     r"(?:, device minor number (?P<minor>\d+)|(?:\(\d+\))? for device bearing minor number (?P<minor2>\d+))?"
 )
-_FALLEN = re.compile(r"NVRM: GPU (?:at )?(?P<pci>[0-9a-fA-F:.]+?):?(?: GPU)? has fallen off the bus")
-_PROBE = re.compile(
+_FALLEN = compile_later(r"NVRM: GPU (?:at )?(?P<pci>[0-9a-fA-F:.]+?):?(?: GPU)? has fallen off the bus")
+_PROBE = compile_later(
     r"nvidia(?:: probe of (?P<pci>[0-9a-f:.]+)| (?P<pci2>[0-9a-f:.]+): probe with driver nvidia) failed with error "
     r"(?P<status>-?\d+)"
 )
-_ROUTINE = re.compile(r"NVRM: The NVIDIA probe routine (?P<what>was not called|failed) for (?P<count>\d+) device")
-_VERSION = re.compile(r"(?<![\d.])(\d{3}\.\d{1,3}(?:\.\d{1,2})?)(?![\d.]*\d)")
+_ROUTINE = compile_later(r"NVRM: The NVIDIA probe routine (?P<what>was not called|failed) for (?P<count>\d+) device")
+_VERSION = compile_later(r"(?<![\d.])(\d{3}\.\d{1,3}(?:\.\d{1,2})?)(?![\d.]*\d)")
 _MOST_LINES = 8
 
 

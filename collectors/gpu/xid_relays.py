@@ -11,12 +11,12 @@ struck. Samples::
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from collectors.identity import normalise_pci
 from collectors.observation import Observation, Record
 from collectors.prefix import Line
+from collectors.regex import compile_later
 
 SOURCE = "kernel"
 LAYERS = ("hardware",)
@@ -26,7 +26,7 @@ ANCHORS = (
     r"Detected XID \d+ for GPU \d", r'"checkName":"SysLogsXIDError".{0,200}"errorCode":\["\d',
 )  # fmt: skip
 _FORMS = tuple(
-    re.compile(regex)
+    compile_later(regex)
     for regex in (
         r"XidCriticalError: Xid=(?P<code>\d{1,3}) on Device=(?P<uuid>GPU-[0-9a-f-]+)",
         (

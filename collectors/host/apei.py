@@ -21,6 +21,7 @@ from collectors.block import Reader
 from collectors.identity import normalise_pci
 from collectors.observation import Observation, Record
 from collectors.prefix import Line, peel
+from collectors.regex import compile_later
 
 SOURCE = "kernel"
 LAYERS = ("hardware", "node")
@@ -30,23 +31,23 @@ HEADS = (
     r"BERT: Error records from previous boot",
 )
 
-_LINE = re.compile(r"(?:\{(?P<record>\d+)\})?\[Hardware Error\]: (?P<text>.*)$")
+_LINE = compile_later(r"(?:\{(?P<record>\d+)\})?\[Hardware Error\]: (?P<text>.*)$")
 _MOST_FOREIGN, _MOST = 6, 200
-_SEVERITY = re.compile(r"event severity: (\w+)")
-_ERROR = re.compile(r"^\s*Error (\d+), type: (\w+)")
+_SEVERITY = compile_later(r"event severity: (\w+)")
+_ERROR = compile_later(r"^\s*Error (\d+), type: (\w+)")
 _FIELDS = {
-    "section": re.compile(r"section[_ ]type: ([^,]+?)(?:,|$)"),
-    "fru": re.compile(r"fru_text: (.*?)\s*$"),
-    "pci": re.compile(r"device_id: ([0-9a-f]{4,6}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])"),
-    "port": re.compile(r"port_type: \d+, (.*?)\s*$"),
-    "error": re.compile(r"error_type: (?:0x)?\d+[,:] (.*?)\s*$"),
-    "address": re.compile(r"physical_address: (0x[0-9a-f]+)"),
-    "dimm": re.compile(r"DIMM location: (.*?)\s*$"),
-    "place": re.compile(r"^\s*(node: ?\d.*?)\s*$"),
-    "uncorrected_status": re.compile(r"aer_uncor_status: (0x[0-9a-f]+)"),
-    "corrected_status": re.compile(r"aer_cor_status: (0x[0-9a-f]+)"),
-    "vendor": re.compile(r"vendor_id: 0x([0-9a-f]{4})"),
-    "source": re.compile(r"Generic Hardware Error Source: (\d+)"),
+    "section": compile_later(r"section[_ ]type: ([^,]+?)(?:,|$)"),
+    "fru": compile_later(r"fru_text: (.*?)\s*$"),
+    "pci": compile_later(r"device_id: ([0-9a-f]{4,6}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])"),
+    "port": compile_later(r"port_type: \d+, (.*?)\s*$"),
+    "error": compile_later(r"error_type: (?:0x)?\d+[,:] (.*?)\s*$"),
+    "address": compile_later(r"physical_address: (0x[0-9a-f]+)"),
+    "dimm": compile_later(r"DIMM location: (.*?)\s*$"),
+    "place": compile_later(r"^\s*(node: ?\d.*?)\s*$"),
+    "uncorrected_status": compile_later(r"aer_uncor_status: (0x[0-9a-f]+)"),
+    "corrected_status": compile_later(r"aer_cor_status: (0x[0-9a-f]+)"),
+    "vendor": compile_later(r"vendor_id: 0x([0-9a-f]{4})"),
+    "source": compile_later(r"Generic Hardware Error Source: (\d+)"),
 }
 _SECTIONS = (
     ("memory", "memory"), ("pcie", "pcie"), ("arm", "arm"), ("processor", "processor"), ("firmware", "firmware"), ("dmar", "dmar"),

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from collectors.block import Reader
 from collectors.observation import Observation, Record
 from collectors.prefix import Line
+from collectors.regex import compile_later
 
 SOURCE = "host"
 LAYERS = ("runtime", "node")
@@ -30,12 +31,12 @@ ANCHORS = (
 HEADS = (r"^nr_periods \d", r"[#$] (?:sudo )?ls (?:-\w+ )?/proc/\d+/fd/? *\| *wc -l", r"[#$] (?:sudo )?ulimit -[SH]?[nulv] *$",
          r"[#$] (?:sudo )?(?:docker|podman|nerdctl|kubectl|crictl|ssh|srun|su|bash|sh) .*\bulimit -[SH]?[nulv]['\"]? *$")  # fmt: skip
 
-_HEAD = re.compile("|".join(HEADS))
-_PROC = re.compile(r"^Max (?P<name>[a-z ]+?) {2,}(?P<soft>\d+|unlimited) +(?P<hard>\d+|unlimited)")
-_ULIMIT = re.compile(
+_HEAD = compile_later("|".join(HEADS))
+_PROC = compile_later(r"^Max (?P<name>[a-z ]+?) {2,}(?P<soft>\d+|unlimited) +(?P<hard>\d+|unlimited)")
+_ULIMIT = compile_later(
     r"^(?P<name>open files|max user processes|max locked memory|virtual memory) +\([\w, -]*-(?P<flag>[nulv])\) +(?P<soft>\d+|unlimited)"
 )
-_AFFINITY = re.compile(r"(?:pid (?P<pid>\d+)'s current affinity list: |^Cpus_allowed_list:\s+)(?P<list>[\d,-]+)")
+_AFFINITY = compile_later(r"(?:pid (?P<pid>\d+)'s current affinity list: |^Cpus_allowed_list:\s+)(?P<list>[\d,-]+)")
 _CODES = {"open files": "open-files", "processes": "processes", "max user processes": "processes", "locked memory": "locked-memory",
           "max locked memory": "locked-memory", "stack size": "stack", "address space": "address-space", "virtual memory": "address-space",
           "pending signals": "pending-signals"}  # fmt: skip

@@ -16,6 +16,7 @@ from collectors.block import Reader
 from collectors.columns import parse_size, plain
 from collectors.observation import Observation, Record
 from collectors.prefix import Line
+from collectors.regex import compile_later
 
 SOURCE = "host"
 LAYERS = ("node",)
@@ -28,17 +29,17 @@ HEADS = (
 )  # fmt: skip
 MOST_ROWS = 2000
 
-_HEAD = re.compile("|".join(HEADS))
+_HEAD = compile_later("|".join(HEADS))
 _STATES = {"us": "user", "sy": "system", "ni": "nice", "id": "idle", "wa": "iowait", "st": "steal"}
-_STATE = re.compile(r"(\d+[.,]\d+) ?%?(us|sy|ni|id|wa|st)\b")
+_STATE = compile_later(r"(\d+[.,]\d+) ?%?(us|sy|ni|id|wa|st)\b")
 _SYSSTAT = {
     "%usr": "user", "%user": "user", "%sys": "system", "%system": "system", "%iowait": "iowait", "%steal": "steal", "%idle": "idle",
     "%ifutil": "percent", "rxkB/s": "rx_kb", "txkB/s": "tx_kb", "%util": "percent", "await": "await_ms", "r_await": "read_await_ms",
     "w_await": "write_await_ms", "r/s": "reads", "w/s": "writes", "rkB/s": "read_kb", "wkB/s": "write_kb", "tps": "transfers",
     "aqu-sz": "queue", "avgqu-sz": "queue", "%CPU": "cpu", "%wait": "wait", "PID": "pid", "Command": "command",
 }  # fmt: skip
-_LOAD = re.compile(r"load average: ([\d.]+)")
-_STAMP = re.compile(r"^(?:Average:|\d\d:\d\d:\d\d(?: [AP]M)?)\s+")
+_LOAD = compile_later(r"load average: ([\d.]+)")
+_STAMP = compile_later(r"^(?:Average:|\d\d:\d\d:\d\d(?: [AP]M)?)\s+")
 
 
 def parse_line(line: Line) -> Iterator[Record]:

@@ -17,6 +17,7 @@ from collectors.block import Reader
 from collectors.columns import parse_size, plain, split_row
 from collectors.observation import Observation, Record
 from collectors.prefix import Line
+from collectors.regex import compile_later
 
 SOURCE = "host"
 LAYERS = ("node", "application")
@@ -28,20 +29,20 @@ HEADS = (
 ANCHORS = (r"^\S+ +\d+ .*\bCHR\b.* /dev/nvidia\d+",)
 MOST_ROWS = 2000
 
-_HEAD = re.compile("|".join(HEADS))
+_HEAD = compile_later("|".join(HEADS))
 _NAMES = {
     "PID": "pid", "PPID": "ppid", "USER": "user", "UID": "user", "STAT": "state", "S": "state", "%CPU": "cpu", "%MEM": "memory",
     "RSS": "rss", "RES": "rss", "WCHAN": "wchan", "WCHAN:20": "wchan", "ELAPSED": "elapsed", "ETIME": "elapsed", "TIME": "time",
     "TIME+": "time", "COMMAND": "command", "CMD": "command", "COMM": "command", "ARGS": "command", "PSR": "processor", "C": "share",
     "NLWP": "threads",
 }  # fmt: skip
-_HOLDER = re.compile(
+_HOLDER = compile_later(
     r"^(?:(?P<device>/dev/\S+):)?\s+(?P<user>[\w.+-]+) +(?P<pid>\d+) (?P<access>[FcremfM.]{3,}) +(?P<process>\S.*?)\s*$"
 )
-_LSOF = re.compile(
+_LSOF = compile_later(
     r"^(?P<process>\S+) +(?P<pid>\d+) +(?:\d+ +\S+ +)?(?P<user>[\w.+-]+) .*CHR.* (?P<device>/dev/nvidia\d+)"
 )
-_GPU = re.compile(r"/dev/nvidia(\d+)$")
+_GPU = compile_later(r"/dev/nvidia(\d+)$")
 
 
 def parse_line(line: Line) -> Iterator[Record]:

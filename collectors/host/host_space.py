@@ -17,6 +17,7 @@ from collectors.block import Reader
 from collectors.columns import parse_size, plain
 from collectors.observation import Observation, Record
 from collectors.prefix import Line
+from collectors.regex import compile_later
 
 SOURCE = "host"
 LAYERS = ("storage", "node")
@@ -24,12 +25,12 @@ SIGNATURES = (r"^(?:Filesystem|文件系统) ", r"^\S+ on /\S* type \w", r"^\S+ 
 HEADS = (r"^(?:Filesystem|文件系统) +.*(?:Use%|%(?: |$)|已用)",)
 ANCHORS = (r" on /\S* type (?:nfs4?|lustre|ceph|beegfs\w*|gpfs|wekafs|fuse\.[\w.-]+|cifs|glusterfs|9p|virtiofs) \(",)
 
-_HEAD = re.compile("|".join(HEADS))
-_ROW = re.compile(
+_HEAD = compile_later("|".join(HEADS))
+_ROW = compile_later(
     r"^(?P<device>\S.*?)?\s+(?:(?P<type>[a-z][\w.-]*) +)?(?P<size>[\d.]+[KMGTPE]?i?B?|-) +(?P<used>[\d.]+[KMGTPE]?i?B?|-) +"
     r"(?P<available>-?[\d.]+[KMGTPE]?i?B?|-) +(?P<percent>\d+%|-) +(?P<mount>/\S*)\s*$"
 )
-_MOUNT = re.compile(r"(?P<device>\S+) on (?P<mount>/\S*) type (?P<type>[\w.-]+) \((?P<options>[^)]*)\)?")
+_MOUNT = compile_later(r"(?P<device>\S+) on (?P<mount>/\S*) type (?P<type>[\w.-]+) \((?P<options>[^)]*)\)?")
 
 
 def parse_line(line: Line) -> Iterator[Record]:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from collectors.clock import parse_iso
 from collectors.observation import Observation, Record
 from collectors.prefix import Line
+from collectors.regex import compile_later
 
 SOURCE = "ipmi"
 LAYERS = ("hardware",)
@@ -25,14 +26,14 @@ ANCHORS = (
     r"^\s*[0-9a-f]{1,4} \| +\d\d/\d\d/\d{2,4} \| ", r"\| [0-9A-F]{2}h \| (?:lnr|lcr|lnc|unc|ucr|unr|nr|cr|nc|ns) ",
     r"\| (?:RPM|degrees C|Volts|Watts|Amps) +\| (?:nr|cr|nc|lnr|lcr|unr|ucr)\b",
 )  # fmt: skip
-_SEL = re.compile(
+_SEL = compile_later(
     r"^\s*(?P<record>[0-9a-f]{1,4}) \| +(?P<date>\d\d/\d\d/\d{2,4}) \| +(?P<time>\d\d:\d\d:\d\d)(?: [A-Z]{3,5})?(?: [AP]M)? \| +"
     r"(?P<sensor>[^|]+?) \| +(?P<event>[^|]+?)(?: \| +(?P<state>Asserted|Deasserted)(?P<reading> \|.*)?)?\s*$"
 )
-_SDR = re.compile(
+_SDR = compile_later(
     r"^(?P<sensor>[^|]{2,40}?) *\| (?P<id>[0-9A-F]{2})h \| (?P<state>\w+) *\| *(?P<place>[\d.]+) \| (?P<reading>.*?)\s*$"
 )
-_SENSOR = re.compile(
+_SENSOR = compile_later(
     r"^(?P<sensor>[^|]{2,40}?) *\| (?P<value>[\w.-]+) *\| (?P<unit>RPM|degrees C|Volts|Watts|Amps) *\| (?P<state>\w+) *\|"
 )
 _TYPES = (

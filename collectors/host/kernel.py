@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from collectors.identity import normalise_pci
 from collectors.observation import Observation, Record
 from collectors.prefix import Line
+from collectors.regex import compile_later
 
 SOURCE = "kernel"
 LAYERS = ("node", "hardware", "fabric", "storage")
@@ -29,30 +30,30 @@ ANCHORS = (
 )  # fmt: skip
 
 _PCI = r"[0-9a-f]{4,6}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]"
-_BUS_ERROR = re.compile(
+_BUS_ERROR = compile_later(
     rf"(?P<driver>[\w-]+) (?P<pci>{_PCI}): (?:AER: )?PCIe Bus Error: severity=(?P<severity>[\w() -]+?), type=(?P<layer>[^,]+)"
 )
-_RECEIVED = re.compile(
+_RECEIVED = compile_later(
     rf"pcieport (?P<port>{_PCI}): AER: (?:Multiple )?(?P<severity>Correct\w+|Uncorrect\w+(?: \([\w-]+\))?) error (?:message )?received"
     rf"(?:: |: id=| from )(?P<pci>{_PCI}|[0-9a-f]{{4}})"
 )
-_EDAC = re.compile(
+_EDAC = compile_later(
     r"EDAC (?P<controller>MC\d+): (?P<count>\d+) (?P<code>[CU]E) (?P<what>.*?) on (?P<dimm>\S.*?)(?: \(|$)"
 )
-_MCE = re.compile(
+_MCE = compile_later(
     r"CPU (?P<cpu>\d+): Machine Check(?P<form> Exception| Event)?: (?P<level>[0-9a-f]+) Bank (?P<bank>\d+)"
     r"(?:: (?P<status>[0-9a-f]{16}))?"
 )
-_BANDWIDTH = re.compile(
+_BANDWIDTH = compile_later(
     rf"(?P<pci>{_PCI}): (?P<available>[\d.]+) Gb/s available PCIe bandwidth, limited by (?P<speed>[\d.]+) GT/s "
     rf"PCIe x(?P<width>\d+) link at (?P<at>{_PCI}) \(capable of (?P<capable>[\d.]+) Gb/s with (?P<best_speed>[\d.]+) GT/s "
     r"PCIe x(?P<best_width>\d+) link\)"
 )
-_IOMMU = re.compile(
+_IOMMU = compile_later(
     rf"(?:(?P<pci>{_PCI}): )?AMD-Vi: Event logged \[IO_PAGE_FAULT (?:device=(?P<pci2>[0-9a-f:.]+))?|"
     r"DMAR: (?:\[[\w ]+\] )?.*?[Rr]equest device \[(?P<pci3>[0-9a-f:.]+)\] .*fault addr"
 )
-_HOT = re.compile(r"CPU(?P<cpu>\d+): (?P<what>Core|Package) temperature (?:is )?above threshold, cpu clock")
+_HOT = compile_later(r"CPU(?P<cpu>\d+): (?P<what>Core|Package) temperature (?:is )?above threshold, cpu clock")
 
 
 def parse_line(line: Line) -> Iterator[Record]:

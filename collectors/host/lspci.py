@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from collectors.block import Reader
 from collectors.identity import normalise_pci
 from collectors.observation import Observation, Record
+from collectors.regex import compile_later
 
 SOURCE = "lspci"
 LAYERS = ("hardware",)
@@ -24,12 +25,12 @@ SIGNATURES = (rf"^{_ADDRESS} [A-Z0-9][\w /-]+(?: \[[0-9a-f]{{4}}\])?: ", r"^\s+L
 HEADS = (
     rf"^{_ADDRESS} [A-Z0-9][\w /-]+(?: \[[0-9a-f]{{4}}\])?: ", rf"^(?:{_ADDRESS} )?\s*Lnk(?:Cap|Sta):\s", rf"^(?:{_ADDRESS} )?\s*ACSCtl:\s",
 )  # fmt: skip
-_HEAD = re.compile(
+_HEAD = compile_later(
     rf"^(?P<pci>{_ADDRESS}) (?P<class>[A-Z0-9][\w /-]+)(?: \[(?P<number>[0-9a-f]{{4}})\])?: (?P<name>.*?)"
     r"(?: \(rev (?P<rev>[0-9a-f]{2})\))?(?: \(prog-if.*)?\s*$"
 )
-_LINE = re.compile(rf"^(?:(?P<pci>{_ADDRESS}) )?\s*(?P<what>LnkCap|LnkSta|ACSCtl):\s*(?P<text>.*)$")
-_SPEED = re.compile(r"Speed ([\d.]+)GT/s( \(downgraded\))?.*?Width x(\d+)( \(downgraded\))?")
+_LINE = compile_later(rf"^(?:(?P<pci>{_ADDRESS}) )?\s*(?P<what>LnkCap|LnkSta|ACSCtl):\s*(?P<text>.*)$")
+_SPEED = compile_later(r"Speed ([\d.]+)GT/s( \(downgraded\))?.*?Width x(\d+)( \(downgraded\))?")
 
 
 def parse_block(reader: Reader) -> Iterator[Record]:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from collectors.block import Reader
 from collectors.observation import Record, Relation
+from collectors.regex import compile_later
 
 SOURCE = "lspci"
 LAYERS: tuple[str, ...] = ()
@@ -23,10 +24,10 @@ SIGNATURES = (
     r"^ +[|+\\].*(?:-\[[0-9a-f]{2}|[+\\]-[0-9a-f]{2}\.[0-7] )",
 )
 HEADS = (r"^-(?:\+-)?\[[0-9a-f]{4,6}(?::[0-9a-f]{2})?(?:-[0-9a-f]{2})?\]-",)
-_TOKEN = re.compile(
+_TOKEN = compile_later(
     r"-\[(?:(?P<domain>[0-9a-f]{4,6}):)?(?P<bus>[0-9a-f]{2})(?:-[0-9a-f]{2})?\](?=[-+\s]|$)|(?<=[-+\\])(?P<device>[0-9a-f]{2}\.[0-7])(?=[-\s]|$)"
 )
-_ROW = re.compile(r"^[ |]*[|+\\]")
+_ROW = compile_later(r"^[ |]*[|+\\]")
 _MOST = 4000
 
 

@@ -23,6 +23,7 @@ from collectors.block import Reader
 from collectors.clock import parse_epoch
 from collectors.observation import Observation, Record
 from collectors.prefix import peel
+from collectors.regex import compile_later
 
 SOURCE = "kernel"
 LAYERS = ("hardware",)
@@ -32,11 +33,11 @@ HEADS = (
     r"(?:Corrected|Uncorrected) DIMM memory error count exceeded threshold",
 )  # fmt: skip
 _MOST = 40
-_PROCESSOR = re.compile(r"^CPU (?P<cpu>\d+) (?:BANK (?P<bank>\d+)|(?P<event>THERMAL EVENT))")
-_STATUS = re.compile(r"^STATUS (?:0x)?(?P<status>[0-9a-f]{6,16})\b")
-_TIME = re.compile(r"^TIME (\d{9,11})\b")
-_CAUSE = re.compile(r"^(?:MCA: |Transaction: |Memory )(?P<what>.*)$")
-_VERDICT = re.compile(
+_PROCESSOR = compile_later(r"^CPU (?P<cpu>\d+) (?:BANK (?P<bank>\d+)|(?P<event>THERMAL EVENT))")
+_STATUS = compile_later(r"^STATUS (?:0x)?(?P<status>[0-9a-f]{6,16})\b")
+_TIME = compile_later(r"^TIME (\d{9,11})\b")
+_CAUSE = compile_later(r"^(?:MCA: |Transaction: |Memory )(?P<what>.*)$")
+_VERDICT = compile_later(
     r"(?P<severity>Corrected|Uncorrected) (?:memory errors on page (?P<page>[0-9a-f]+) exceed|DIMM memory error count exceeded)"
 )
 

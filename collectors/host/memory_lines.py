@@ -10,12 +10,12 @@ size. Samples::
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from collectors.columns import parse_size
 from collectors.observation import Record, Sample
 from collectors.prefix import Line
+from collectors.regex import compile_later
 
 SOURCE = "training"
 LAYERS = ("application",)
@@ -26,11 +26,11 @@ ROUTINE = ANCHORS
 
 _UNIT = r"(?P<unit>[KMGTkmgt]i?[Bb])"
 _FORMS = (
-    ("host_memory_used", re.compile(rf"CPU Virtual Memory: +used = (?P<value>\d+(?:\.\d+)?) ?{_UNIT}")),
-    ("process_rss", re.compile(rf"\bVmRSS:\s+(?P<value>\d+) {_UNIT}")),
-    ("process_rss", re.compile(rf"{_RESIDENT}(?P<value>\d+(?:\.\d+)?) ?{_UNIT}")),
+    ("host_memory_used", compile_later(rf"CPU Virtual Memory: +used = (?P<value>\d+(?:\.\d+)?) ?{_UNIT}")),
+    ("process_rss", compile_later(rf"\bVmRSS:\s+(?P<value>\d+) {_UNIT}")),
+    ("process_rss", compile_later(rf"{_RESIDENT}(?P<value>\d+(?:\.\d+)?) ?{_UNIT}")),
 )
-_PROCESS = re.compile(r"\b(?:pid|PID)[ =:]+(\d+)")
+_PROCESS = compile_later(r"\b(?:pid|PID)[ =:]+(\d+)")
 
 
 def parse_line(line: Line) -> Iterator[Record]:

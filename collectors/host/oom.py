@@ -11,11 +11,11 @@ sacrifice child` before 5.0, `Task in ... killed as a result of limit of ...` be
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from collectors.observation import Observation, Record
 from collectors.prefix import Line
+from collectors.regex import compile_later
 
 SOURCE = "kernel"
 LAYERS = ("node", "runtime")
@@ -25,19 +25,19 @@ ANCHORS = (
     r"killed as a result of limit of ", r"memory: usage \d+kB, limit \d+kB", r"^\s*oom_reaper: reaped process",
 )  # fmt: skip
 
-_SUMMARY = re.compile(r"oom-kill:constraint=(?P<constraint>CONSTRAINT_\w+),(?P<rest>.*)")
-_FIELD = re.compile(r"(\w+)=([^,]*)")
-_KILLED = re.compile(
+_SUMMARY = compile_later(r"oom-kill:constraint=(?P<constraint>CONSTRAINT_\w+),(?P<rest>.*)")
+_FIELD = compile_later(r"(\w+)=([^,]*)")
+_KILLED = compile_later(
     r"(?:(?P<scope>Memory cgroup out of memory|Out of memory(?: \([^)]*\))?): )?Kill(?:ed)? process (?P<pid>\d+),? "
     r"\((?P<process>[^)]*)\)"
 )
-_SIZE = re.compile(r"\b(total-vm|anon-rss|file-rss|shmem-rss):(\d+)kB")
-_INVOKED = re.compile(r"(?P<process>\S.*?) invoked oom-killer: .*?order=(?P<order>-?\d+)")
-_TASK_IN = re.compile(r"Task in (?P<task_memcg>\S+) killed as a result of limit of (?P<memcg>\S+)")
-_USAGE = re.compile(
+_SIZE = compile_later(r"\b(total-vm|anon-rss|file-rss|shmem-rss):(\d+)kB")
+_INVOKED = compile_later(r"(?P<process>\S.*?) invoked oom-killer: .*?order=(?P<order>-?\d+)")
+_TASK_IN = compile_later(r"Task in (?P<task_memcg>\S+) killed as a result of limit of (?P<memcg>\S+)")
+_USAGE = compile_later(
     r"^(?P<what>memory|memory\+swap|swap|kmem): usage (?P<usage>\d+)kB, limit (?P<limit>\d+)kB, failcnt (?P<failures>\d+)"
 )
-_POD = re.compile(r"pod([0-9a-f]{8}[_-][0-9a-f]{4}[_-][0-9a-f]{4}[_-][0-9a-f]{4}[_-][0-9a-f]{12})")
+_POD = compile_later(r"pod([0-9a-f]{8}[_-][0-9a-f]{4}[_-][0-9a-f]{4}[_-][0-9a-f]{4}[_-][0-9a-f]{12})")
 
 
 def _observe(line: Line, kind: str, code: str, attributes: dict[str, str], entity: str = "") -> Observation:

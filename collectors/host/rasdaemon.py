@@ -20,6 +20,7 @@ from collectors.clock import parse_iso
 from collectors.identity import normalise_pci
 from collectors.observation import Observation, Record
 from collectors.prefix import Line
+from collectors.regex import compile_later
 
 SOURCE = "kernel"
 LAYERS = ("hardware",)
@@ -35,18 +36,18 @@ ANCHORS = (
 
 _WHEN = r"(?P<when>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? ?[+-]\d{4})"
 _SEVERITY = r"(?P<severity>Corrected|Uncorrected(?: \((?:Non-)?Fatal\))?|Deferred|Fatal|Info)"
-_MEMORY = re.compile(
+_MEMORY = compile_later(
     rf"(?:mc_event:\s+|^\d+ ){_WHEN}(?:\([^)]*\))? (?P<count>\d+) {_SEVERITY} (?:error\(s\)|errors?):? ?(?P<what>.*?)"
     rf" (?:on|at) (?P<dimm>\S.*?)(?: \(mc: | location: |$)"
 )
-_SUMMED = re.compile(rf"{_SEVERITY} on DIMM Label\(s\): '(?P<dimm>[^']*)' location: [-\d:]+ errors: (?P<count>\d+)")
-_COUNTS = re.compile(r"^(?P<dimm>(?:mc#|CPU_SrcID#|CPU\d|DIMM|Chan#)\S*)\s+(?P<ce>\d+)\s+(?P<ue>\d+)\s*$")
-_BUS = re.compile(
+_SUMMED = compile_later(rf"{_SEVERITY} on DIMM Label\(s\): '(?P<dimm>[^']*)' location: [-\d:]+ errors: (?P<count>\d+)")
+_COUNTS = compile_later(r"^(?P<dimm>(?:mc#|CPU_SrcID#|CPU\d|DIMM|Chan#)\S*)\s+(?P<ce>\d+)\s+(?P<ue>\d+)\s*$")
+_BUS = compile_later(
     rf"(?:aer_event:\s+|^\d+ ){_WHEN}(?: [a-z]+)? (?P<pci>[0-9a-f]{{4,6}}:[0-9a-f]{{2}}:[0-9a-f]{{2}}\.[0-7]) "
     rf"\(?{_SEVERITY}\)? ?(?:error:?)? ?(?P<what>.*)$"
 )
-_CHECK = re.compile(rf"(?:mce_record:\s+|^\d+ ){_WHEN} (?:error: )?(?P<rest>.*\bbank=.*)$")
-_FIRMWARE = re.compile(
+_CHECK = compile_later(rf"(?:mce_record:\s+|^\d+ ){_WHEN} (?:error: )?(?P<rest>.*\bbank=.*)$")
+_FIRMWARE = compile_later(
     rf"extlog_mem_event:\s+{_WHEN}(?: \w+)? (?P<record>\d+) (?P<severity>recoverable|fatal|corrected|informational)[\w -]*"
     r" error: (?P<what>[\w -]+?) physical addr: (?P<address>0x[0-9a-f]+)"
 )

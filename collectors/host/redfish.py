@@ -24,6 +24,7 @@ from collectors.block import Reader
 from collectors.clock import parse_iso
 from collectors.json_document import MOST_LINES, read_enclosing
 from collectors.observation import Observation, Record
+from collectors.regex import compile_later
 from collectors.tree import Tree
 
 SOURCE = "redfish"
@@ -41,9 +42,9 @@ _KINDS = (  # what an entry is about, told by its message id and words, the most
     ("processor", r"processor|\bcpu|ierr|caterr|machine check"), ("pci", r"pcie?\b|PCI\d|slot|bus error"),
     ("drive", r"drive|disk|storage|raid|nvme"),
 )  # fmt: skip
-_MODULE = re.compile(r"GPU_(?:SXM_)?(\d{1,2})\b|\bGPU ?(\d{1,2})\b")
-_XID = re.compile(r"\bXID[: =]+(\d{1,3})\b", re.I)
-_GOOD = re.compile(
+_MODULE = compile_later(r"GPU_(?:SXM_)?(\d{1,2})\b|\bGPU ?(\d{1,2})\b")
+_XID = compile_later(r"\bXID[: =]+(\d{1,3})\b", re.I)
+_GOOD = compile_later(
     r"restored|returned to normal|has been (?:resolved|cleared|restored)|within (?:the )?(?:normal|range)|deassert|no longer",
     re.I,
 )

@@ -10,12 +10,12 @@ PyTorch in three wordings (up to 2.0; 2.1 with its misspelt "capacty"; from 2.2 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from collectors.columns import parse_size, plain
 from collectors.observation import Observation, Record
 from collectors.prefix import Line
+from collectors.regex import compile_later
 
 SOURCE = "training"
 LAYERS = ("application",)
@@ -23,17 +23,17 @@ SIGNATURES = (r"(?:CUDA|HIP) out of memory\. Tried to allocate",)
 ANCHORS = (r"out of memory\. Tried to allocate ",)
 
 _SIZE = r"(-?\d+(?:\.\d+)? (?:bytes|[KMGT]iB))"
-_WANTED = re.compile(rf"(?:CUDA|HIP) out of memory\. Tried to allocate {_SIZE}")
-_GPU = re.compile(r"GPU (\d+)(?:;| has a total)")
+_WANTED = compile_later(rf"(?:CUDA|HIP) out of memory\. Tried to allocate {_SIZE}")
+_GPU = compile_later(r"GPU (\d+)(?:;| has a total)")
 _FIELDS = (
-    ("total", re.compile(rf"{_SIZE} total capacity|total capac(?:i)?ty of {_SIZE}")),
-    ("free", re.compile(rf"{_SIZE} free;|of which {_SIZE} is free")),
-    ("allocated", re.compile(rf"{_SIZE} already allocated|allocated memory {_SIZE} is allocated by PyTorch")),
-    ("reserved", re.compile(rf"{_SIZE} reserved in total by PyTorch|{_SIZE} cached\b")),
-    ("unallocated", re.compile(rf"{_SIZE} is reserved by PyTorch but unallocated")),
-    ("own", re.compile(rf"this process has {_SIZE} memory in use")),
+    ("total", compile_later(rf"{_SIZE} total capacity|total capac(?:i)?ty of {_SIZE}")),
+    ("free", compile_later(rf"{_SIZE} free;|of which {_SIZE} is free")),
+    ("allocated", compile_later(rf"{_SIZE} already allocated|allocated memory {_SIZE} is allocated by PyTorch")),
+    ("reserved", compile_later(rf"{_SIZE} reserved in total by PyTorch|{_SIZE} cached\b")),
+    ("unallocated", compile_later(rf"{_SIZE} is reserved by PyTorch but unallocated")),
+    ("own", compile_later(rf"this process has {_SIZE} memory in use")),
 )
-_OTHER = re.compile(rf"Process (\d+) has {_SIZE} memory in use")
+_OTHER = compile_later(rf"Process (\d+) has {_SIZE} memory in use")
 
 
 def parse_line(line: Line) -> Iterator[Record]:

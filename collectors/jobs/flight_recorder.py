@@ -23,6 +23,7 @@ from typing import Any
 from collectors.block import Reader, RefusedError
 from collectors.jobs import plain_pickle
 from collectors.observation import Observation, Record
+from collectors.regex import compile_later
 
 SOURCE = "flight-recorder"
 LAYERS = ("application", "framework")
@@ -40,10 +41,10 @@ MOST_ENTRIES = 200_000
 _WAITING, _DONE = 8, 2  # entries of one group that become facts: the first that are not completed, the last that are
 _FRAMES = 4
 
-_NAMED_RANK = re.compile(
+_NAMED_RANK = compile_later(
     r"rank[_-]?(\d{1,6})(?!\d)|(?:^|[_.-])(\d{1,6})(?:\.(?:pkl|pickle|json|bin|dump|trace))*$", re.I
 )
-_NUMBERS = re.compile(r"\d+")
+_NUMBERS = compile_later(r"\d+")
 _RECORD = re.compile(rb'"record_id"')
 
 

@@ -19,6 +19,7 @@ from collectors.identity import normalise_node, normalise_pci
 from collectors.jobs.nccl_messages import MESSAGES, WAKERS
 from collectors.observation import Observation, Record, Relation
 from collectors.prefix import Line
+from collectors.regex import compile_later
 
 SOURCE = "nccl"
 LAYERS = ("framework", "fabric")
@@ -31,30 +32,32 @@ SIGNATURES = (
 ANCHORS = (r"NCCL WARN ", r":\d+ \[\d+\] WARN ", *WAKERS)
 ROUTINE = (r"\] via NET/",)  # a line for each channel of each pair of ranks
 
-_HEAD = re.compile(
+_HEAD = compile_later(
     r"(?:(?P<host>[A-Za-z0-9][\w.-]*):(?P<pid>\d+):\d+ \[(?P<device>-?\d+)\] )?(?:[\w/.-]+:\d+ )?"
     r"(?P<word>NCCL )?(?P<level>INFO|WARN|TRACE|VERSION) (?P<text>.*)$"
 )
-_SITE = re.compile(r"\[(?P<host>[A-Za-z0-9][\w.-]*):pid=(?P<pid>\d+)\] NCCL (?P<level>INFO|WARN) (?P<text>.*)$")
-_INIT = re.compile(
+_SITE = compile_later(r"\[(?P<host>[A-Za-z0-9][\w.-]*):pid=(?P<pid>\d+)\] NCCL (?P<level>INFO|WARN) (?P<text>.*)$")
+_INIT = compile_later(
     r"(?P<call>nccl\w+ )?comm 0x[0-9a-f]+ rank (?P<rank>\d+) n[rR]anks (?P<ranks>\d+)(?: cudaDev (?P<device>\d+))?(?: nvmlDev \d+)?"
     r"(?: busId (?P<bus>[0-9a-f]+))?.* - (?P<code>(?:Init )?(?:START|COMPLETE))"
 )
-_COMMUNICATOR = re.compile(r" commId (0x[0-9a-f]+)")
-_ADDRESS = re.compile(
+_COMMUNICATOR = compile_later(r" commId (0x[0-9a-f]+)")
+_ADDRESS = compile_later(
     r"(?:\[\d+\])?(?P<interface>[A-Za-z][\w.-]*):(?P<address>[0-9a-fA-F][0-9a-fA-F.:]+(?:%\w+)?)<\d+>"
 )
-_DEVICE = re.compile(r"\[(?P<index>\d+)\] ?(?:\{?\[\d+\] ?)?(?P<nic>[A-Za-z][\w-]*):(?P<port>\d+)/(?P<layer>IB|RoCE)")
-_CHANNEL = re.compile(
+_DEVICE = compile_later(
+    r"\[(?P<index>\d+)\] ?(?:\{?\[\d+\] ?)?(?P<nic>[A-Za-z][\w-]*):(?P<port>\d+)/(?P<layer>IB|RoCE)"
+)
+_CHANNEL = compile_later(
     r"(?:Channel|Ring) \d+(?:/\d+)? ?:? (?P<left>\d+)(?:\[\w+\])? -> (?P<right>\d+)(?:\[\w+\])? \[(?P<way>send|receive)\] "
     r"via NET/(?P<code>[\w ]+)/(?P<index>\d+)(?:\((?P<proxy>\d+)\))?(?P<direct>/GDRDMA)?"
 )
-_PACKAGE = re.compile(
+_PACKAGE = compile_later(
     r"^(?:(?P<host>[A-Za-z][\w.-]*): +)?(?:ii +)?(?:libnccl2?[ -]|nvidia-nccl-cu\d+(?:==| +))(?P<text> *(?P<code>\d+\.\d+\.\d+)\S*)"
 )
-_VERSION = re.compile(r"NCCL version (?P<code>\d+\.\d+\.\d+)(?P<build>\S*)")
-_SOCKET = re.compile(r"NET/Socket|NET ?: Using")  # the second up to 2.4, one line for each interface
-_LOCAL = re.compile(r"^(?:127\.|169\.254\.|172\.(?:1[7-9]|2\d|3[01])\.0\.1$|192\.168\.\d+\.1$|::1|fe80:|0\.0\.0\.0)")
+_VERSION = compile_later(r"NCCL version (?P<code>\d+\.\d+\.\d+)(?P<build>\S*)")
+_SOCKET = compile_later(r"NET/Socket|NET ?: Using")  # the second up to 2.4, one line for each interface
+_LOCAL = compile_later(r"^(?:127\.|169\.254\.|172\.(?:1[7-9]|2\d|3[01])\.0\.1$|192\.168\.\d+\.1$|::1|fe80:|0\.0\.0\.0)")
 
 
 def parse_line(line: Line) -> Iterator[Record]:

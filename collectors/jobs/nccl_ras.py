@@ -23,6 +23,7 @@ from typing import Any
 from collectors.block import Reader, RefusedError
 from collectors.identity import normalise_node
 from collectors.observation import Observation, Record, Relation
+from collectors.regex import compile_later
 
 SOURCE = "nccl-ras"
 LAYERS = ("framework",)
@@ -40,22 +41,22 @@ HEADS = (
 MAGIC = (rb"\A\s*\{[\s\S]{0,400}\"communicators_count\"[\s\S]*\"missing_ranks_count\"",)
 MOST_RANKS = 20_000
 
-_COMMUNICATOR = re.compile(
+_COMMUNICATOR = compile_later(
     r"^ *(?P<group>\d+) +(?P<comms>\d+) +(?P<nodes>\d+) +(?P<per_node>[\d-]+) +(?P<ranks>\d+) +(?P<in_group>\d+) +"
     r"(?P<status>[A-Z]+(?:,[A-Z]+)*) +(?P<code>[A-Z]+(?:,[A-Z]+)*) *$"
 )
-_TITLE = re.compile(r"^#(?P<communicator>\d+-\d+) \((?P<hash>[0-9a-f]+)\) (?P<code>[A-Z]+)")
-_COUNTS = re.compile(r"^ *Communicator ranks have different (?P<operation>\w+) operation counts")
-_MANY = re.compile(
+_TITLE = compile_later(r"^#(?P<communicator>\d+-\d+) \((?P<hash>[0-9a-f]+)\) (?P<code>[A-Z]+)")
+_COUNTS = compile_later(r"^ *Communicator ranks have different (?P<operation>\w+) operation counts")
+_MANY = compile_later(
     r"^ *(?P<count>\d+) ranks have (?:launched up to operation (?P<launched>\d+)|(?P<none>not launched any)|status (?P<status>\w+))"
 )
-_RANK = re.compile(
+_RANK = compile_later(
     r"^ *Rank (?P<rank>\d+)(?: has launched up to operation (?P<launched>\d+)| has (?P<none>not launched any) operations| has status "
     r"(?P<status>[A-Z]+)| reported (?P<error>[^-]+?))? -- "
     r"(?:GPU (?P<gpu>\d+).*managed by process (?P<pid>\d+) on node (?P<host>\S+)|\[process information not found\])"
 )
-_PROCESS = re.compile(r"^ *Process (?P<pid>\d+) on node (?P<host>\S+) managing GPUs? (?P<gpus>[\d,]+)")
-_BETWEEN = re.compile(
+_PROCESS = compile_later(r"^ *Process (?P<pid>\d+) on node (?P<host>\S+) managing GPUs? (?P<gpus>[\d,]+)")
+_BETWEEN = compile_later(
     r"^ *(?:$|#  in group|Missing communicator data|Communicator ranks have|\d+ ranks |Initialization error|"
     r"Asynchronous error|\[could not find|\d+ job process)"
 )
@@ -170,7 +171,7 @@ class _Places:
         """Return the line (from 1) of a communicator, or of a rank in it, and its text."""
         start = self._hashes[communicator] if communicator < len(self._hashes) else 0
         if rank is not None:
-            wanted = re.compile(rf'"rank": ?{rank}\b')
+            wanted = compile_later(rf'"rank": ?{rank}\b')
             start = next((at for at in range(start, len(self._lines)) if wanted.search(self._lines[at])), start)
         return start + 1, self._lines[start][:2000].strip()
 

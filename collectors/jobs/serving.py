@@ -13,11 +13,11 @@ Samples::
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from collectors.observation import Observation
 from collectors.prefix import Line
+from collectors.regex import compile_later
 
 SOURCE = "serving"
 LAYERS = ("application", "framework")
@@ -37,18 +37,18 @@ ANCHORS = (
     r"Starting vLLM (?:API )?server(?: \d+)? on https?://",
     r"Started HTTPService at ",
 )
-_VLLM = re.compile(
+_VLLM = compile_later(
     r"Running: (?P<running>\d+) reqs,(?: Swapped: (?P<swapped>\d+) reqs,)? (?:Waiting|Pending): (?P<waiting>\d+) reqs"
     r"(?:, Deferred: \d+ reqs)?(?:, GPU KV cache usage: (?P<usage>[\d.]+)%)?"
 )
-_SGLANG = re.compile(r"#running-req: (?P<running>\d+)")
-_SGLANG_QUEUE = re.compile(r"#queue-req: (\d+)")
-_SGLANG_USAGE = re.compile(r"(?:full )?token usage: ([\d.]+)")
-_SHARDS = re.compile(
+_SGLANG = compile_later(r"#running-req: (?P<running>\d+)")
+_SGLANG_QUEUE = compile_later(r"#queue-req: (\d+)")
+_SGLANG_USAGE = compile_later(r"(?:full )?token usage: ([\d.]+)")
+_SHARDS = compile_later(
     r"checkpoint shards: +(?P<percent>\d+)% Completed \| (?P<done>\d+)/(?P<total>\d+) \[(?P<elapsed>[\d:]+)<"
 )
 _SERVERS = r"Uvicorn running on https?://|Starting vLLM (?:API )?server(?: \d+)? on https?://|Started HTTPService at "
-_LISTEN = re.compile(rf"(?:{_SERVERS})[\w.:\[\]-]*?:(?P<port>\d+)\b")
+_LISTEN = compile_later(rf"(?:{_SERVERS})[\w.:\[\]-]*?:(?P<port>\d+)\b")
 
 
 def parse_line(line: Line) -> Iterator[Observation]:

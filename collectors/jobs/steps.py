@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from collectors.columns import plain
 from collectors.observation import Observation, Record
 from collectors.prefix import Line
+from collectors.regex import compile_later
 
 SOURCE = "training"
 LAYERS = ("application",)
@@ -41,7 +42,7 @@ ROUTINE = tuple(regex for regex in ANCHORS if "verflow" not in regex.lower())  #
 _NUMBER = r"([+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|(?:nan|NaN|NAN|inf|Inf|INF|Infinity)\b))"
 # (attribute, regex, factor to milliseconds or None); the first that is found for an attribute counts
 _FIELDS: tuple[tuple[str, re.Pattern[str], float | None], ...] = tuple(
-    (name, re.compile(regex), factor)
+    (name, compile_later(regex), factor)
     for name, regex, factor in (
         ("step", r"iteration +(\d+)/", None),
         ("step", r"\biter: (\d+)", None),
@@ -73,14 +74,16 @@ _FIELDS: tuple[tuple[str, re.Pattern[str], float | None], ...] = tuple(
     )
 )
 _SCALES = (
-    re.compile(
+    compile_later(
         rf"OVERFLOW! Rank (?P<rank>\d+) Skipping step\. Attempted loss scale: (?P<scale>{_NUMBER}), "
         rf"(?:reducing to (?P<next>{_NUMBER})|but hysteresis)"
     ),
-    re.compile(rf"Gradient overflow\. +Skipping step, (?:loss scaler \S+ )?reducing loss scale to (?P<next>{_NUMBER})"),
-    re.compile(rf"gradient overflow detected, ignoring gradient, setting loss scale to: (?P<next>{_NUMBER})"),
+    compile_later(
+        rf"Gradient overflow\. +Skipping step, (?:loss scaler \S+ )?reducing loss scale to (?P<next>{_NUMBER})"
+    ),
+    compile_later(rf"gradient overflow detected, ignoring gradient, setting loss scale to: (?P<next>{_NUMBER})"),
 )
-_STRAGGLER = re.compile(r"\b(M[nx])(D?Rtt|Pwr|Tmp|Utl|Clk|Etpt)/Rnk: ([\d.]+)[A-Za-z%]*/(\d+)")
+_STRAGGLER = compile_later(r"\b(M[nx])(D?Rtt|Pwr|Tmp|Utl|Clk|Etpt)/Rnk: ([\d.]+)[A-Za-z%]*/(\d+)")
 
 
 def parse_line(line: Line) -> Iterator[Record]:

@@ -21,6 +21,7 @@ from collectors.clock import parse_iso
 from collectors.identity import normalise_node
 from collectors.observation import Observation, Record, Relation
 from collectors.prefix import Line, peel
+from collectors.regex import compile_later
 
 SOURCE = "training"
 LAYERS = ("application", "framework")
@@ -44,31 +45,31 @@ ANCHORS = (
 )
 HEADS = (r"Root Cause \(first observed failure\):",)
 
-_EMBEDDED = re.compile(r"(?:\[rank ?\d+\]:)?\[[EWI]\d{3,4} \d\d:\d\d:\d\d")
-_TIMEOUT = re.compile(
+_EMBEDDED = compile_later(r"(?:\[rank ?\d+\]:)?\[[EWI]\d{3,4} \d\d:\d\d:\d\d")
+_TIMEOUT = compile_later(
     r"Watchdog caught collective operation timeout: Work\w*\((?:SeqNum=(?P<sequence>\d+), )?OpType=(?P<operation>\w+)"
     r"(?:, NumelIn=(?P<numel_in>\d+), NumelOut=(?P<numel_out>\d+))?, Timeout\(ms\)=(?P<timeout_ms>\d+)\) ran for (?P<ran_ms>\d+)"
 )
-_PROGRESS = re.compile(
+_PROGRESS = compile_later(
     r"[Ll]ast enqueued (?:NCCL )?work: (?P<enqueued>-?\d+), last completed (?:NCCL )?work: (?P<completed>-?\d+)"
 )
-_GROUP = re.compile(
+_GROUP = compile_later(
     r"\[PG (?:ID )?(?P<group>\d+)(?: PG GUID (?P<guid>\d+))?(?: ?\((?P<name>\w+)\))? Rank (?P<group_rank>\d+)\]"
 )
-_RANK = re.compile(r"\[Rank (\d+)\]")
-_AT_WORK = re.compile(r"(?:at work sequence id: |at NCCL work: |by watchdog at work: )(\d+)")
-_EXIT = re.compile(r"\bfailed \(exitcode: (?P<code>-?\d+)\) local_rank: (?P<local_rank>\d+) \(pid: (?P<pid>\d+)\)")
-_EXCEPTION = re.compile(
+_RANK = compile_later(r"\[Rank (\d+)\]")
+_AT_WORK = compile_later(r"(?:at work sequence id: |at NCCL work: |by watchdog at work: )(\d+)")
+_EXIT = compile_later(r"\bfailed \(exitcode: (?P<code>-?\d+)\) local_rank: (?P<local_rank>\d+) \(pid: (?P<pid>\d+)\)")
+_EXCEPTION = compile_later(
     r"(?:^|[\] :])(?P<code>(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt))(?:: (?P<message>.*))?$"
 )
-_JOINED = re.compile(
+_JOINED = compile_later(
     r"after (?P<seconds>\d+) seconds waiting for clients\. (?P<joined>\d+)/(?P<expected>\d+) clients joined"
 )
-_CLIENT = re.compile(
+_CLIENT = compile_later(
     r"client socket has (?P<code>timed out|failed)\b(?: to connect to any (?:network )?address of |.*? connect to )"
     r"[(\[](?P<peer>[\w.:-]+?)(?:\]:|, )(?P<port>\d+)"
 )
-_LAUNCHED = re.compile(  # DeepSpeed | torch.multiprocessing.spawn | Open MPI | accelerate and other users of subprocess
+_LAUNCHED = compile_later(  # DeepSpeed | torch.multiprocessing.spawn | Open MPI | accelerate and other users of subprocess
     r"exits with return code = (?P<code>-?\d+)|process (?P<local_rank>\d+) terminated with signal (?P<spawn>SIG[A-Z]+)|"
     r"process rank (?P<rank>\d+) with PID \d+ on node (?P<host>[\w.-]+) exited on signal (?P<number>\d+) \(|"
     r"died with <Signals\.(?P<signal>SIG[A-Z]+)"
@@ -84,17 +85,17 @@ _NUMBERS = {
     "SIGSEGV": 11,
     "SIGTERM": 15,
 }
-_STORE = re.compile(  # torch 1.5 to 1.10 | 1.8 to 2.0 | up to 1.12 | 2.3 on
+_STORE = compile_later(  # torch 1.5 to 1.10 | 1.8 to 2.0 | up to 1.12 | 2.3 on
     r"(?P<timed_out>connect\(\) timed out\. Original timeout was (?P<milliseconds>\d+) ms)|"
     r"in store based barrier on rank: (?P<rank>\d+).*?world_size=(?P<expected>\d+), worker_count=(?P<joined>\d+)|"
     r"(?P<waited>RuntimeError: Socket Timeout|wait timeout after \d+ms, keys: (?P<key>\S+))"
 )
-_TASK = re.compile(
+_TASK = compile_later(
     r"error: (?P<host>[\w.-]+): tasks? (?P<tasks>[\d,-]+): "
     r"(?P<what>Exited with exit code (?P<status>\d+)|Killed|Aborted|Segmentation fault|Bus error)"
 )
 _SIGNALS = {"Killed": "-9", "Aborted": "-6", "Segmentation fault": "-11", "Bus error": "-7"}
-_FIELD = re.compile(r"(?P<name>time|host|rank|exitcode|error_file|traceback) *: (?P<value>.*)$")
+_FIELD = compile_later(r"(?P<name>time|host|rank|exitcode|error_file|traceback) *: (?P<value>.*)$")
 
 
 def parse_line(line: Line) -> Iterator[Record]:

@@ -12,12 +12,12 @@ ends of such work are read; how long it took is arithmetic (`diagnosis.analyses.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from collectors.clock import parse_iso
 from collectors.observation import Observation
 from collectors.prefix import Line
+from collectors.regex import compile_later
 
 SOURCE = "training"
 LAYERS: tuple[str, ...] = ()
@@ -84,9 +84,9 @@ _PHASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (  # phase, its edge, wh
         ),
     ),
 )  # fmt: skip
-_COMPILED = tuple((phase, edge, re.compile("|".join(marks))) for phase, edge, marks in _PHASES)
+_COMPILED = tuple((phase, edge, compile_later("|".join(marks))) for phase, edge, marks in _PHASES)
 ANCHORS = tuple(mark.replace(r"(?! to .*[._-]\d+_)", "") for _, _, marks in _PHASES for mark in marks)
-_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?")
+_TIME = compile_later(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?")
 
 
 def parse_line(line: Line) -> Iterator[Observation]:

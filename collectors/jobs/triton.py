@@ -18,12 +18,13 @@ from collections.abc import Iterator
 
 from collectors.block import Reader
 from collectors.observation import Observation
+from collectors.regex import compile_later
 
 SOURCE = "serving"
 LAYERS = ("application", "framework")
 SIGNATURES = (r"\| Model +\| Version \| Status",)
 HEADS = (r"\| Model +\| Version \| Status",)
-_STATUS = re.compile(r"(?P<status>[A-Z]+)(?:: (?P<reason>.*))?$", re.S)
+_STATUS = compile_later(r"(?P<status>[A-Z]+)(?:: (?P<reason>.*))?$", re.S)
 _MOST_ROWS = 4000
 
 

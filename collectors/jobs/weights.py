@@ -9,12 +9,12 @@ Programs: vLLM 0.2 to 0.11 (the time of day stands in its own prefix, without a 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from collectors.clock import parse_klog
 from collectors.observation import Observation, Record
 from collectors.prefix import Line
+from collectors.regex import compile_later
 
 SOURCE = "serving"
 LAYERS = ("application",)
@@ -23,12 +23,12 @@ ANCHORS = (
     r"Initializing an? (?:LLM|V\d LLM) engine", r"Starting to load model ", r"Loading (?:model )?weights took ", r"Model loading took ",
     r"Load weight begin\.", r"Load weight end\.",
 )  # fmt: skip
-_STAMP = re.compile(r"(?:INFO|WARNING) (\d\d)-(\d\d) (\d\d:\d\d:\d\d)")
-_START = re.compile(r"Initializing an? (?:V\d )?LLM engine|Starting to load model |Load weight begin\.")
-_SECONDS = re.compile(
+_STAMP = compile_later(r"(?:INFO|WARNING) (\d\d)-(\d\d) (\d\d:\d\d:\d\d)")
+_START = compile_later(r"Initializing an? (?:V\d )?LLM engine|Starting to load model |Load weight begin\.")
+_SECONDS = compile_later(
     r"(?:Loading (?:model )?weights|Model loading) took (?:[\d.]+ (?:GiB|GB)(?: memory)? and )?(\d+(?:\.\d+)?) (?:s|sec|seconds)\b"
 )
-_SIZE = re.compile(r"took (\d+(?:\.\d+)?) (?:GiB|GB)\b")
+_SIZE = compile_later(r"took (\d+(?:\.\d+)?) (?:GiB|GB)\b")
 
 
 def parse_line(line: Line) -> Iterator[Record]:

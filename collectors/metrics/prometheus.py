@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from collectors.block import Reader
 from collectors.identity import normalise_node, normalise_pci
 from collectors.observation import Record, Relation, Sample
+from collectors.regex import compile_later
 
 SOURCE = "metrics"
 LAYERS = ("hardware", "application")
@@ -31,12 +32,12 @@ HEADS = (
     r"^[A-Za-z_:][\w:]* [-+]?\d[\d.eE+-]* \d{13}\s*$",
 )  # fmt: skip
 
-_SAMPLE = re.compile(
+_SAMPLE = compile_later(
     r"^(?P<name>[A-Za-z_:][\w:]*)(?:\{(?P<labels>(?:[^\"}]|\"(?:\\.|[^\"\\])*\")*)\})? +"
     r"(?P<value>[-+]?(?:[\d.]+(?:[eE][-+]?\d+)?|[Nn]a[Nn]|[Ii]nf)) *(?P<time>-?\d+(?:\.\d+)?)?(?: *#.*)?\s*$"
 )
-_LABEL = re.compile(r'([A-Za-z_]\w*)="((?:\\.|[^"\\])*)"')
-_ESCAPE = re.compile(r"\\(.)")
+_LABEL = compile_later(r'([A-Za-z_]\w*)="((?:\\.|[^"\\])*)"')
+_ESCAPE = compile_later(r"\\(.)")
 _BLANKS = frozenset({2147483632, 2147483633, 2147483634, 2147483635, 2147483647, 4294967295})
 _BLANK_FROM = 9.2e18  # DCGM's 64-bit blanks begin at 9223372036854775792
 _HOST_LABELS = (
@@ -50,7 +51,7 @@ _HOST_LABELS = (
     "host",
     "instance",
 )
-_NIC_METRICS = re.compile(r"^(?:node_infiniband|node_network|hca|rdma|mlx|infiniband|node_ethtool)_")
+_NIC_METRICS = compile_later(r"^(?:node_infiniband|node_network|hca|rdma|mlx|infiniband|node_ethtool)_")
 _MOST = 200000
 
 

@@ -18,18 +18,19 @@ from collections.abc import Iterator
 from collectors.block import Reader
 from collectors.clock import parse_epoch, parse_iso
 from collectors.observation import Observation, Record, Relation, Sample
+from collectors.regex import compile_later
 
 SOURCE = "series"
 LAYERS = ("application",)
 SIGNATURES = (r'^"?(?:[Tt]ime|[Tt]imestamp|step|iteration|epoch)"?,',)
 HEADS = (r'^"?(?:[Tt]ime|[Tt]imestamp|[Dd]ate|step|iteration|iter|epoch)"?,"?[A-Za-z]',)
 MOST_ROWS = 20000
-_HEAD = re.compile("|".join(HEADS))
+_HEAD = compile_later("|".join(HEADS))
 _TIMES = frozenset({"time", "timestamp", "date"})
 _LABELS = frozenset(
     {"rank", "gpu", "node", "host", "hostname", "pod", "step", "epoch", "iteration", "iter", "local_rank", "device"}
 )
-_VALUE = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_VALUE = compile_later(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 
 def parse_block(reader: Reader) -> Iterator[Record]:

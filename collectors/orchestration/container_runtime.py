@@ -9,12 +9,12 @@ Format: logrus `time="..." level=error msg="..." error="..."`. Samples::
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from collectors.clock import parse_iso
 from collectors.observation import Observation
 from collectors.prefix import Line
+from collectors.regex import compile_later
 
 SOURCE = "container-runtime"
 LAYERS = ("runtime", "node")
@@ -26,12 +26,12 @@ SIGNATURES = (
     ),
 )
 ANCHORS = (r"level=(?:error|fatal|panic) msg=", r"level=\"?(?:error|fatal)\"? msg=")
-_FIELD = re.compile(r'(?P<name>\w+)=(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bare>\S+))')
-_CALL = re.compile(
+_FIELD = compile_later(r'(?P<name>\w+)=(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bare>\S+))')
+_CALL = compile_later(
     r"(?P<call>RunPodSandbox|StopPodSandbox|RemovePodSandbox|CreateContainer|StartContainer|StopContainer|RemoveContainer|"
     r"PullImage|ExecSync|ContainerStatus|ListContainerStats|PodSandboxStatus)\b"
 )
-_POD = re.compile(r"PodSandboxMetadata\{Name:(?P<pod>[a-z0-9.-]+),Uid:[\w-]*,Namespace:(?P<namespace>[a-z0-9-]+),")
+_POD = compile_later(r"PodSandboxMetadata\{Name:(?P<pod>[a-z0-9.-]+),Uid:[\w-]*,Namespace:(?P<namespace>[a-z0-9-]+),")
 _PROGRAMS = ("containerd", "dockerd", "docker", "crio", "cri-o")
 
 

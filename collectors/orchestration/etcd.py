@@ -10,12 +10,12 @@ Samples::
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from collectors.clock import parse_iso
 from collectors.observation import Observation
 from collectors.prefix import Line
+from collectors.regex import compile_later
 
 SOURCE = "etcd"
 LAYERS = ("platform",)
@@ -34,7 +34,7 @@ ANCHORS = (
 )
 _DURATION = r"(?:\d+h)?(?:\d+m(?!s))?(?:[\d.]+(?:ms|s|µs))?"
 _FORMS = tuple(
-    (code, re.compile(pattern))
+    (code, compile_later(pattern))
     for code, pattern in (
         ("fsync", rf"wal: sync duration of (?P<took>{_DURATION})"),
         ("fsync", rf'slow fdatasync".*?"took":"?(?P<took>{_DURATION})'),
@@ -46,9 +46,9 @@ _FORMS = tuple(
         ("clock", rf'prober found high clock drift".*?"clock-drift":"(?P<took>-?{_DURATION})'),
     )
 )
-_PART = re.compile(r"([\d.]+)(h|ms|m|s|µs)")
+_PART = compile_later(r"([\d.]+)(h|ms|m|s|µs)")
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001, "µs": 0.000001}
-_STAMP = re.compile(r'"ts":"([^"]{19,40})"')
+_STAMP = compile_later(r'"ts":"([^"]{19,40})"')
 
 
 def parse_line(line: Line) -> Iterator[Observation]:

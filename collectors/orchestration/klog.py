@@ -18,12 +18,13 @@ from collectors.observation import Observation, Record
 from collectors.orchestration.kube_context import Described
 from collectors.orchestration.kube_facts import make_event
 from collectors.prefix import Line
+from collectors.regex import compile_later
 
-_FIELD = re.compile(
+_FIELD = compile_later(
     r'(?P<key>[A-Za-z][\w.]*(?: [a-z]\w*){0,3})=(?P<value>"(?:[^"\\]|\\.)*"|\{[^}]*\}|\[[^\]]*\]|[^\s"]+)'
 )
-_MESSAGE = re.compile(r'^"(?P<message>(?:[^"\\]|\\.)*)"')
-_REFERENCE = re.compile(
+_MESSAGE = compile_later(r'^"(?P<message>(?:[^"\\]|\\.)*)"')
+_REFERENCE = compile_later(
     r"Event\((?:v1\.)?ObjectReference\{Kind:\"(?P<kind>\w*)\", Namespace:\"(?P<namespace>[\w.-]*)\", Name:\"(?P<name>[\w.-]*)\"[^)]*\): "
     r"type: '(?P<type>\w+)' reason: '(?P<reason>\w+)' ?(?P<message>.*)$"
 )

@@ -32,6 +32,7 @@ from collectors.observation import Record
 from collectors.orchestration.kube_context import Described, described_above, kind_by_fields, read_node_field
 from collectors.orchestration.kube_facts import fact, pod_facts, resource_facts
 from collectors.orchestration.kube_names import command_above, entity_of, kind_named, parse_quantity, plain_number
+from collectors.regex import compile_later
 from collectors.table import read_columns
 
 SOURCE = "kube-objects"
@@ -55,9 +56,9 @@ SIGNATURES = (
 )
 MOST_LINES = 20000
 
-_KEY = re.compile(r"^(?P<indent> *)(?P<key>[A-Za-z0-9][^:]{0,120}|[\w.-]+/[\w.-]+):(?: +(?P<value>.*\S))? *$")
-_TOP = re.compile(r"^[A-Z][\w .()/-]{0,40}:(?: |$)")
-_RULER = re.compile(r"^\s+-+(?:\s+-+)+\s*$")
+_KEY = compile_later(r"^(?P<indent> *)(?P<key>[A-Za-z0-9][^:]{0,120}|[\w.-]+/[\w.-]+):(?: +(?P<value>.*\S))? *$")
+_TOP = compile_later(r"^[A-Z][\w .()/-]{0,40}:(?: |$)")
+_RULER = compile_later(r"^\s+-+(?:\s+-+)+\s*$")
 
 
 @dataclass(slots=True)
@@ -82,7 +83,7 @@ class Field:
         return found.value if found is not None else ""
 
 
-_HEAD = re.compile("|".join(f"(?:{one})" for one in HEADS))
+_HEAD = compile_later("|".join(f"(?:{one})" for one in HEADS))
 
 
 def parse_block(reader: Reader) -> Iterator[Record]:

@@ -21,6 +21,7 @@ from collectors.observation import Observation, Record
 from collectors.orchestration.kube_context import Described, described_above
 from collectors.orchestration.kube_facts import make_event
 from collectors.orchestration.kube_names import AGE, command_above, kind_named, parse_age
+from collectors.regex import compile_later
 from collectors.table import Columns, read_columns
 
 SOURCE = "kube-events"
@@ -42,25 +43,25 @@ SIGNATURES = (
 )
 MOST_WRAPPED = 40  # lines of one message
 
-_TABLE_HEAD = re.compile(r"^[A-Z][A-Z_ ]*\bREASON +.*\bMESSAGE")
-_DESCRIBE_HEAD = re.compile(r"^\s+(?:FirstSeen\s+LastSeen\s.*)?Type\s+Reason\s+(?:Age\s+From\s+)?.*Message")
-_RULER = re.compile(r"^\s+-+(?:\s+-+)+\s*$")
-_AGE_CELL = re.compile(rf"{AGE}(?: \(x(?P<count>\d+) over (?P<span>\S+)\))?|\d{{4}}-\d\d-\d\dT\S+")
-_BARE = re.compile(
+_TABLE_HEAD = compile_later(r"^[A-Z][A-Z_ ]*\bREASON +.*\bMESSAGE")
+_DESCRIBE_HEAD = compile_later(r"^\s+(?:FirstSeen\s+LastSeen\s.*)?Type\s+Reason\s+(?:Age\s+From\s+)?.*Message")
+_RULER = compile_later(r"^\s+-+(?:\s+-+)+\s*$")
+_AGE_CELL = compile_later(rf"{AGE}(?: \(x(?P<count>\d+) over (?P<span>\S+)\))?|\d{{4}}-\d\d-\d\dT\S+")
+_BARE = compile_later(
     rf"^\s*(?P<type>Normal|Warning) {{2,}}(?P<reason>\w+) {{2,}}(?P<age>{AGE}(?: \(x\d+ over \S+\))?)"
     r"(?: {2,}(?P<from>\S+(?:, \S+)?) {2,}(?P<message>.*))?$"
 )
-_BARE_TABLE = re.compile(
+_BARE_TABLE = compile_later(
     rf"^(?:(?P<namespace>[a-z][\w-]*) +)?(?P<last_seen>{AGE}(?: \(x\d+ over \S+\))?) +(?P<type>Normal|Warning) +(?P<reason>\w+) +"
     r"(?P<object>[a-z][\w.-]*/\S+) +(?P<message>.*)$"
 )
-_STOP = re.compile(
+_STOP = compile_later(
     r"^(?:==>|---$|\{$|[#$] |\[?[\w.-]+@[\w.-]+[: ]|[\w.-]*\d[\w.-]*[#$] |[A-Z]{2}[A-Z /_-]*(?: {2,}|$)|[A-Z][\w -]*: {2,}|"
     r"[IWEF]\d{4} \d\d:|"
     r"\d{4}-\d\d-\d\d[T ]\d\d:|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d |apiVersion:|Name: )"
 )
-_OBJECT_REFERENCE = re.compile(r"^(?P<kind>[A-Za-z][\w.]*)/(?P<name>\S+)$")
-_HEAD = re.compile("|".join(f"(?:{one})" for one in HEADS))
+_OBJECT_REFERENCE = compile_later(r"^(?P<kind>[A-Za-z][\w.]*)/(?P<name>\S+)$")
+_HEAD = compile_later("|".join(f"(?:{one})" for one in HEADS))
 
 
 def parse_block(reader: Reader) -> Iterator[Record]:

@@ -17,18 +17,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from collectors.identity import normalise_node
 from collectors.observation import Observation, Record, Relation
 from collectors.orchestration.kube_context import Described
 from collectors.orchestration.kube_names import is_device, parse_quantity, plain_number
+from collectors.regex import compile_later
 
 SOURCE = "kube-objects"
 EVENTS = "kube-events"
 
-_ASSIGNED = re.compile(r"Successfully assigned (?:(?P<namespace>[\w.-]+)/)?(?P<pod>[\w.-]+) to (?P<node>[\w.-]+)")
+_ASSIGNED = compile_later(r"Successfully assigned (?:(?P<namespace>[\w.-]+)/)?(?P<pod>[\w.-]+) to (?P<node>[\w.-]+)")
 _POD_REASONS = frozenset(
     {
         "FailedScheduling",

@@ -11,7 +11,6 @@ Documented at kubernetes.io, JSONPath support. Samples::
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,14 +19,15 @@ from collectors.observation import Record
 from collectors.orchestration.kube_context import Described
 from collectors.orchestration.kube_facts import fact, resource_facts
 from collectors.orchestration.kube_names import parse_command
+from collectors.regex import compile_later
 
 SOURCE = "kube-objects"
 LAYERS: tuple[str, ...] = ()
 HEADS = (r"\b(?:kubectl|oc) .*\bget\b.*jsonpath=",)
-_PATH = re.compile(r"\{\.((?:[^{}\\]|\\.)+)\}")
-_RESOURCE = re.compile(r"^status\.(allocatable|capacity)\.(.+)$")
-_PROMPT = re.compile(r"^(?:[#$] |==>|\[?[\w.-]+@[\w.-]+[: ]|[\w.-]*\d[\w.-]*[#$] |[\w.-]+:[~/]\S*[#$] )")
-_HEAD = re.compile("|".join(f"(?:{one})" for one in HEADS))
+_PATH = compile_later(r"\{\.((?:[^{}\\]|\\.)+)\}")
+_RESOURCE = compile_later(r"^status\.(allocatable|capacity)\.(.+)$")
+_PROMPT = compile_later(r"^(?:[#$] |==>|\[?[\w.-]+@[\w.-]+[: ]|[\w.-]*\d[\w.-]*[#$] |[\w.-]+:[~/]\S*[#$] )")
+_HEAD = compile_later("|".join(f"(?:{one})" for one in HEADS))
 
 
 def parse_block(reader: Reader) -> Iterator[Record]:

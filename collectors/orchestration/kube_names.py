@@ -5,10 +5,10 @@ Documented at kubernetes.io: `kubectl api-resources`, resource quantities, `dura
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from collectors.identity import normalise_node
+from collectors.regex import compile_later
 
 _KINDS = {
     "pod": "Pod",
@@ -119,11 +119,11 @@ BATCH_KINDS = frozenset(
     }
 )
 QUEUE_KINDS = frozenset({"Queue", "LocalQueue", "ClusterQueue", "Cohort"})
-_WORKLOAD = re.compile(
+_WORKLOAD = compile_later(
     r"(?:job|jobset|pytorchjob|mpijob|tfjob|xgboostjob|paddlejob|jaxjob|trainjob|rayjob|raycluster|appwrapper|statefulset|deployment|pod)"
     r"-(?P<name>.+)-[0-9a-f]{5}"
 )
-_UUID = re.compile(r"-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")
+_UUID = compile_later(r"-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")
 
 
 def kind_named(text: str) -> str:
@@ -171,7 +171,7 @@ def entity_of(kind: str, name: str, namespace: str = "") -> str:
     return ""
 
 
-_QUANTITY = re.compile(r"([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(m|u|n|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi|E|Ei)?(?: \(.*\))?")
+_QUANTITY = compile_later(r"([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(m|u|n|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi|E|Ei)?(?: \(.*\))?")
 _FACTORS = {
     "": 1.0,
     "m": 1e-3,
@@ -213,7 +213,7 @@ def plain_number(value: float) -> str:
     return str(int(value)) if abs(value) < 1e18 and value == int(value) else f"{value:g}"
 
 
-_AGE_PART = re.compile(r"(\d+)(ms|y|d|h|m|s)")
+_AGE_PART = compile_later(r"(\d+)(ms|y|d|h|m|s)")
 _AGE_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400, "y": 365 * 86400}
 AGE = r"(?:\d+(?:ms|[ydhms])(?:\d+[dhms])?|<unknown>|<invalid>)"
 
@@ -242,7 +242,7 @@ class Command:
     text: str = ""
 
 
-_COMMAND = re.compile(r"(?:^|[#$%>+] |\s|\|)(?:kubectl|oc|k)(?:\.exe)? +(.*)$")
+_COMMAND = compile_later(r"(?:^|[#$%>+] |\s|\|)(?:kubectl|oc|k)(?:\.exe)? +(.*)$")
 _VERBS = frozenset(
     {"get", "describe", "logs", "top", "delete", "apply", "exec", "events", "cordon", "drain", "api-resources"}
 )
@@ -317,7 +317,7 @@ def command_above(data: bytes, offset: int, most: int = 3) -> Command:
     return Command()
 
 
-_DEVICE = re.compile(
+_DEVICE = compile_later(
     r"(?:requests\.|limits\.)?(?:nvidia\.com/(?:gpu(?:\.shared)?|mig-[\w.]+|pgpu|[A-Z][\w-]*)|amd\.com/gpu|(?:gpu\.)?intel\.com/\S+|volcano\.sh/v?gpu-number|"
     r"alpha\.kubernetes\.io/nvidia-gpu|aliyun\.com/gpu-count|tencent\.com/vcuda-core|huawei\.com/Ascend\S*|cambricon\.com/\w+|run\.ai/gpu\S*)"
 )

@@ -26,6 +26,7 @@ from collectors.observation import Observation, Record
 from collectors.orchestration.kube_context import Described
 from collectors.orchestration.kube_facts import fact, make_event, pod_facts, resource_facts
 from collectors.orchestration.kube_names import command_above, parse_quantity, plain_number
+from collectors.regex import compile_later
 from collectors.tree import Tree, read_trees
 
 SOURCE = "kube-objects"
@@ -45,13 +46,13 @@ SIGNATURES = (
 MOST_LINES = 60_000
 MOST_OBJECTS = 5_000
 
-_KUBERNETES = re.compile(
+_KUBERNETES = compile_later(
     r'"?(?:apiVersion|kind|metadata|conditions|containerStatuses|lastTransitionTime|nodeName|queueName|podSets|resourceVersion|allocatable|phase|'
     r'schedulerName|minResources|containers|nvidia\.com/[\w.-]+|ephemeral-storage)"?:'
 )
-_YAML_LINE = re.compile(r'^\s*(?:- |-$|#|"?[\w./@$%*~-]+"?:(?:\s|$)|\'[^\']*\':(?:\s|$)|\? |[\]}])')
-_BRACKETS = re.compile(r'"(?:[^"\\\n]|\\.)*"|[{}\[\]]')
-_HEAD = re.compile("|".join(f"(?:{one})" for one in HEADS))
+_YAML_LINE = compile_later(r'^\s*(?:- |-$|#|"?[\w./@$%*~-]+"?:(?:\s|$)|\'[^\']*\':(?:\s|$)|\? |[\]}])')
+_BRACKETS = compile_later(r'"(?:[^"\\\n]|\\.)*"|[{}\[\]]')
+_HEAD = compile_later("|".join(f"(?:{one})" for one in HEADS))
 
 
 def parse_block(reader: Reader) -> Iterator[Record]:

@@ -10,7 +10,6 @@ Formats: klog (kube-scheduler 1.9 to 1.36, Volcano, HAMi, KAI), zap console with
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 
 from collectors.clock import parse_iso
@@ -18,6 +17,7 @@ from collectors.observation import Observation, Record
 from collectors.orchestration.klog import read_structured
 from collectors.orchestration.kube_names import entity_of
 from collectors.prefix import Line
+from collectors.regex import compile_later
 
 SOURCE = "scheduler"
 LAYERS = ("scheduler",)
@@ -38,8 +38,8 @@ ANCHORS = (
     r'calcScore:node not fit pod" pod="',
     r"\t(?:WARN|ERROR|INFO)\t(?:core|shim)\.[\w.]+\t.*(?:placeholder|Reservation|does not fit|exceed|quota|Failed|failed)",
 )
-_ANCHOR = re.compile("|".join(f"(?:{one})" for one in ANCHORS))
-_ZAP = re.compile(
+_ANCHOR = compile_later("|".join(f"(?:{one})" for one in ANCHORS))
+_ZAP = compile_later(
     r"^(?:(?P<time>\d{4}-\d\d-\d\dT\S+)\t)?(?P<level>WARN|ERROR|INFO|DEBUG)\t(?P<logger>[\w.]+)\t(?P<file>\S+)\t(?P<message>[^\t]*)(?:\t(?P<fields>\{.*\}))?"
 )
 

@@ -30,6 +30,7 @@ from collectors.orchestration.kube_names import (
     parse_quantity,
     plain_number,
 )
+from collectors.regex import compile_later
 from collectors.table import Columns, read_columns
 
 SOURCE = "kube-objects"
@@ -43,13 +44,13 @@ HEADS = (
 SIGNATURES = HEADS
 MOST_ROWS = 50_000
 
-_STOP = re.compile(r"^(?:[#$] |==>|\[?[\w.-]+@[\w.-]+[: ]|[\w.-]*\d[\w.-]*[#$] |[\w.-]+:[~/]\S*[#$] |---)")
-_ROW = re.compile(
+_STOP = compile_later(r"^(?:[#$] |==>|\[?[\w.-]+@[\w.-]+[: ]|[\w.-]*\d[\w.-]*[#$] |[\w.-]+:[~/]\S*[#$] |---)")
+_ROW = compile_later(
     r"^(?:(?P<namespace>[a-z0-9][\w.-]*) {2,})?(?P<name>[a-z0-9][a-z0-9./-]*) +(?P<ready>\d+/\d+) {2,}"
     r"(?P<status>[A-Z][A-Za-z:]+|Init:\d+/\d+) {2,}"
     r"(?P<restarts>\d+(?: \(\S+ ago\))?) {2,}(?P<age>\S+)(?: {2,}(?P<ip>\S+) {2,}(?P<node>\S+).*)?\s*$"
 )
-_CUSTOM = re.compile(r"custom-columns=(\S+)")
+_CUSTOM = compile_later(r"custom-columns=(\S+)")
 _KIND_BY_COLUMNS = (
     ("Pod", {"ready", "status", "restarts"}),
     ("Node", {"status", "roles"}),
@@ -67,7 +68,7 @@ _KIND_BY_COLUMNS = (
     ("PersistentVolume", {"reclaim_policy"}),
     ("Node", {"gpu", "unsched"}),
 )
-_HEAD = re.compile("|".join(f"(?:{one})" for one in HEADS))
+_HEAD = compile_later("|".join(f"(?:{one})" for one in HEADS))
 
 
 def parse_block(reader: Reader) -> Iterator[Record]:

@@ -10,12 +10,12 @@ Format: k8s.io/klog `Lmmdd hh:mm:ss.uuuuuu threadid file:line] msg`; structured 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from collectors.clock import parse_epoch
 from collectors.observation import Observation, Record, Relation
 from collectors.prefix import Line
+from collectors.regex import compile_later
 
 SOURCE = "kubelet"
 LAYERS = ("node", "platform", "runtime")
@@ -37,12 +37,12 @@ ANCHORS = (
     r"skipping pod synchronization",
 )
 _POD_OLD = r"(?P<pod>[a-z0-9][a-z0-9.-]*)_(?P<namespace>[a-z0-9-]+)\([0-9a-f-]+\)"
-_OLD = re.compile(rf'Error syncing pod \S+ \("{_POD_OLD}"\), skipping: (?P<error>.*)')
-_NEW = re.compile(
+_OLD = compile_later(rf'Error syncing pod \S+ \("{_POD_OLD}"\), skipping: (?P<error>.*)')
+_NEW = compile_later(
     r'"Error syncing pod, skipping" err="(?P<error>.*)" pod="(?P<namespace>[a-z0-9-]+)/(?P<pod>[a-z0-9.-]+)"'
 )
-_REASON = re.compile(r"with (?P<reason>[A-Z]\w+): ")
-_EPOCH = re.compile(r'"ts":(\d+(?:\.\d+)?)')
+_REASON = compile_later(r"with (?P<reason>[A-Z]\w+): ")
+_EPOCH = compile_later(r'"ts":(\d+(?:\.\d+)?)')
 
 
 def parse_line(line: Line) -> Iterator[Record]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 from collectors.observation import Observation
 from collectors.prefix import Line
+from collectors.regex import compile_later
 
 SOURCE = "scheduler"
 LAYERS: tuple[str, ...] = ()
@@ -35,16 +36,16 @@ ANCHORS = (
     r"no nodes with enough resources were found",
 )
 
-_HEAD = re.compile(r"(?:all|(?P<free>\d+)/(?P<total>\d+)) nodes are (?:un)?available: ?")
-_OLD_HEAD = re.compile(r"nodes are available that match all of the following predicates: ?: ?")
-_SCALE_UP = re.compile(r"pod didn't trigger scale-up(?: \([^)]*\))?: ?")
-_TAIL = re.compile(r"(?:[.,]? ?(?:no new claims to deallocate,? ?)?[Pp]reemption: )|\bpreemption: ")
-_OLD_CLAUSE = re.compile(r"(?P<reason>[A-Za-z][^(),]*?) \((?P<count>\d+)\)")
-_CLAUSE = re.compile(r"(?P<count>\d+) (?P<reason>.*)", re.S)
-_BRACES = re.compile(r"\{[^}]*\}")
-_TAINT = re.compile(r"\{(?P<key>[^:}]*?)(?:[:=] ?(?P<value>[^}]*?))?\}")
+_HEAD = compile_later(r"(?:all|(?P<free>\d+)/(?P<total>\d+)) nodes are (?:un)?available: ?")
+_OLD_HEAD = compile_later(r"nodes are available that match all of the following predicates: ?: ?")
+_SCALE_UP = compile_later(r"pod didn't trigger scale-up(?: \([^)]*\))?: ?")
+_TAIL = compile_later(r"(?:[.,]? ?(?:no new claims to deallocate,? ?)?[Pp]reemption: )|\bpreemption: ")
+_OLD_CLAUSE = compile_later(r"(?P<reason>[A-Za-z][^(),]*?) \((?P<count>\d+)\)")
+_CLAUSE = compile_later(r"(?P<count>\d+) (?P<reason>.*)", re.S)
+_BRACES = compile_later(r"\{[^}]*\}")
+_TAINT = compile_later(r"\{(?P<key>[^:}]*?)(?:[:=] ?(?P<value>[^}]*?))?\}")
 _REASONS = tuple(
-    (code, re.compile(pattern))
+    (code, compile_later(pattern))
     for code, pattern in (
         ("insufficient", r"Insufficient (?P<resource>[\w./-]+)"),
         ("insufficient", r"(?P<resource>Too many pods)"),
@@ -79,11 +80,11 @@ _REASONS = tuple(
         ("unregistered", r"unregister"),
     )
 )
-_KARPENTER = re.compile(
+_KARPENTER = compile_later(
     r"incompatible with (?:nodepool|provisioner)\b|instance types exceed limits for (?:nodepool|provisioner)"
 )
 _KARPENTER_REASONS = tuple(
-    (code, re.compile(pattern))
+    (code, compile_later(pattern))
     for code, pattern in (
         ("pool-limit", r"exceed limits for (?:nodepool|provisioner)"),
         ("taint", r"did not tolerate (?:taint )?\(?(?:taint=)?(?P<taint>[\w./-]+)(?:=(?P<value>[\w.-]*))?"),
@@ -92,19 +93,19 @@ _KARPENTER_REASONS = tuple(
         ("instance-type", r"no instance type"),
     )
 )
-_GANG = re.compile(r"(?P<schedulable>\d+)/(?P<tasks>\d+) tasks in gang unschedulable: ?(?P<rest>.*)", re.S)
-_GANG_COUNT = re.compile(
+_GANG = compile_later(r"(?P<schedulable>\d+)/(?P<tasks>\d+) tasks in gang unschedulable: ?(?P<rest>.*)", re.S)
+_GANG_COUNT = compile_later(
     r"(?P<count>\d+) (?P<what>Pending|Running|minAvailable|Succeeded|Failed|Releasing|Binding|Bound|Pipelined|Allocated|"
     r"Unschedulable|Undetermined|Schedulable)"
 )
-_KAI_GANG = re.compile(
+_KAI_GANG = compile_later(
     r"Resources were found for (?P<schedulable>\d+) pods?.{0,80}?(?:while (?P<minimum>\d+) are|requires (?P<minimum2>\d+) pods)"
 )
-_FLAVORS = re.compile(r"(?:could|can)n''?t assign flavors to pod set (?P<podset>[\w-]+): (?P<rest>.*)", re.S)
-_EXCLUDED = re.compile(
+_FLAVORS = compile_later(r"(?:could|can)n''?t assign flavors to pod set (?P<podset>[\w-]+): (?P<rest>.*)", re.S)
+_EXCLUDED = compile_later(
     r"(?P<what>taint \"(?P<taint>[^\"]*)\"|resource \"(?P<resource>[^\"]*)\"|[A-Za-z][\w ]*?): (?P<count>\d+)"
 )
-_FITS = re.compile(
+_FITS = compile_later(
     r"allows? to fit only (?P<fit>\d+) out of (?P<pods>\d+) pod|doesn't allow to fit any of (?P<none>\d+) pod|"
     r"(?P<level>no topology domains? at level)"
 )

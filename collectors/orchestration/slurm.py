@@ -11,13 +11,13 @@ Versions 18 to 25; log lines start `[2024-01-31T15:19:24.128] ` or stand behind 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from collectors.identity import normalise_node
 from collectors.observation import Observation
 from collectors.orchestration.slurm_names import expand_nodes
 from collectors.prefix import Line
+from collectors.regex import compile_later
 
 SOURCE = "slurm"
 LAYERS = ("scheduler",)
@@ -42,7 +42,7 @@ ANCHORS = (
     r"slurm(?:d|ctld|dbd)?: fatal: ",
 )
 _NODE_FORMS = tuple(
-    (code, re.compile(pattern))
+    (code, compile_later(pattern))
     for code, pattern in (
         ("invalid", r"Setting node (?P<nodes>\S+) state to INVAL with reason: ?(?P<reason>.*)"),
         (
@@ -55,7 +55,7 @@ _NODE_FORMS = tuple(
     )
 )
 _JOB_FORMS = tuple(
-    (code, re.compile(pattern))
+    (code, compile_later(pattern))
     for code, pattern in (
         (
             "cancelled",
@@ -66,7 +66,7 @@ _JOB_FORMS = tuple(
         ("node-failed", r"Killing (?:JobI[dD]=)?(?P<job>\d+)\S* on failed node (?P<nodes>\S+)"),
     )
 )
-_FATAL = re.compile(r"(?P<program>slurm(?:d|ctld|dbd)): fatal: (?P<reason>.*)")
+_FATAL = compile_later(r"(?P<program>slurm(?:d|ctld|dbd)): fatal: (?P<reason>.*)")
 
 
 def parse_line(line: Line) -> Iterator[Observation]:

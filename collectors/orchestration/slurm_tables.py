@@ -26,6 +26,7 @@ from collectors.clock import parse_iso
 from collectors.identity import normalise_node
 from collectors.observation import Observation
 from collectors.orchestration.slurm_names import expand_nodes
+from collectors.regex import compile_later
 
 SOURCE = "slurm"
 LAYERS = ("scheduler",)
@@ -44,13 +45,15 @@ HEADS = (
     r"^ *JOBID +PARTITION +NAME ",
     r"^ *JobID +(?:JobName|State|Partition|User)",
 )
-_PAIR = re.compile(r"(?:^|\s)([A-Z][\w:/]*)=(\S*)")
-_REASON = re.compile(r"^\s+Reason=(.*?)(?: \[\S+@\S+\])?$")
-_REASON_ROW = re.compile(
+_PAIR = compile_later(r"(?:^|\s)([A-Z][\w:/]*)=(\S*)")
+_REASON = compile_later(r"^\s+Reason=(.*?)(?: \[\S+@\S+\])?$")
+_REASON_ROW = compile_later(
     r"^(?P<reason>\S.*?) +(?P<user>\S+) +(?P<time>\d{4}-\d\d-\d\dT[\d:]+|Unknown|N/A|None) +(?P<nodes>\S+)\s*$"
 )
-_END = re.compile(r"^(?:REASON +USER|PARTITION +AVAIL|NodeName=|JobI[dD]=| *JOBID +|[$#] |\[?[\w.-]+[@:~][^#$]*[#$] )")
-_BAD_STATES = re.compile(r"down|drain|drng|fail|inval|boot|maint|unk|\*", re.I)
+_END = compile_later(
+    r"^(?:REASON +USER|PARTITION +AVAIL|NodeName=|JobI[dD]=| *JOBID +|[$#] |\[?[\w.-]+[@:~][^#$]*[#$] )"
+)
+_BAD_STATES = compile_later(r"down|drain|drng|fail|inval|boot|maint|unk|\*", re.I)
 
 
 def parse_block(reader: Reader) -> Iterator[Observation]:
