@@ -9,13 +9,14 @@ from dataclasses import replace
 
 from pydantic import BaseModel, Field
 
+from api.refused import note_refused
 from collectors.archives import Limits, Opened, expand
 from collectors.ingest import Input, Intake, read_inputs, text_input
 from collectors.observation import Observation, Record, Relation
 from collectors.registry import Registry
 from collectors.store import InputRow, Store
 from diagnosis.engine import Knowledge, diagnose, take_in
-from diagnosis.model import InputPart, Language, Report
+from diagnosis.model import Language, Report
 
 MOST_MEMBERS, MOST_NESTED = 2000, 3
 UNPACKED_FACTOR = 8  # how many times the largest body may come out of archives, all members together
@@ -39,8 +40,8 @@ def source_kinds(registry: Registry) -> list[str]:
     return sorted({str(module.SOURCE) for module in registry.collectors})
 
 
-def unpack(inputs: Sequence[Input], most_body: int) -> tuple[list[Input], list[InputPart]]:
-    """Open archives among the inputs; return the texts, and what was refused as inputs with a remark."""
+def unpack(inputs: Sequence[Input], most_body: int) -> tuple[list[Input], Opened]:
+    """Open archives among the inputs; return the texts, and what opening them came to."""
     opened = Opened()
     limits = Limits(most_body * UNPACKED_FACTOR, most_body * UNPACKED_FACTOR, MOST_MEMBERS, MOST_NESTED)
     texts = [
@@ -48,18 +49,14 @@ def unpack(inputs: Sequence[Input], most_body: int) -> tuple[list[Input], list[I
         for one in inputs
         for name, stream in expand(one.name, one.stream, opened, limits)
     ]
-    refused = [
-        InputPart(input=name, kind="refused", lines=0, recognised=0, unrecognised_errors=0, notes=[reason])
-        for name, reason in opened.refused
-    ]
-    return texts, refused
+    return texts, opened
 
 
 def triage_in_languages(
     inputs: Sequence[Input], knowledge: Knowledge, *, now: float, languages: Sequence[Language], most_body: int
 ) -> list[Report]:
     """Diagnose inputs once for each language, in memory; nothing of them stays but the reports."""
-    texts, refused = unpack(inputs, most_body)
+    texts, opened = unpack(inputs, most_body)
     store = Store.open()
     try:
         intakes = take_in(texts, knowledge, store, now=now, batch="triage")
@@ -69,7 +66,7 @@ def triage_in_languages(
         ]
     finally:
         store.close()
-    return [one.model_copy(update={"inputs": [*one.inputs, *refused]}) for one in reports] if refused else reports
+    return [note_refused(one, opened) for one in reports]
 
 
 def keep_evidence(

@@ -13,13 +13,14 @@ from api.cli import fail
 from api.knowledge import load_knowledge
 from api.markdown import render_markdown
 from api.progress import Progress
+from api.refused import note_refused
 from collectors.archives import Opened, expand, list_files
 from collectors.clock import parse_iso
 from collectors.identity import normalise_node
 from collectors.ingest import Input
 from collectors.store import Store, StoreError
 from diagnosis.engine import triage
-from diagnosis.model import InputPart, Language, Report
+from diagnosis.model import Language, Report
 from diagnosis.rulebook import RuleError
 
 
@@ -137,15 +138,6 @@ def _size(path: Path | None) -> int | None:
         return path.stat().st_size if path is not None and path.is_file() else None
     except OSError:
         return None
-
-
-def note_refused(report: Report, opened: Opened) -> Report:
-    """Return the report with what was not read among its inputs, by name and reason."""
-    refused = [
-        InputPart(input=name, kind="refused", lines=0, recognised=0, unrecognised_errors=0, notes=[reason])
-        for name, reason in opened.refused
-    ]
-    return report.model_copy(update={"inputs": [*report.inputs, *refused]}) if refused else report
 
 
 def read_moment(text: str | None, option: str) -> float | None:

@@ -593,16 +593,10 @@ def _look_ahead(blocks: Iterator[tuple[bytes, bool]], most: int) -> Iterator[tup
         yield *block, True
 
 
-def count_records(intakes: Iterable[Intake]) -> int:
-    """Return how many records were read."""
-    return sum(len(one.records) for one in intakes)
-
-
 __all__ = [
     "UNEXPLAINED",
     "Input",
     "Intake",
-    "count_records",
     "name_entity",
     "read_each",
     "read_inputs",

@@ -17,14 +17,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from types import ModuleType
 from typing import Any
 
 from collectors import shell
-from collectors.block import Reader
 from collectors.fabric import infiniband, interfaces, mlx5, switch_log
 from collectors.filesystems import client_tables, file_servers, storage
 from collectors.gpu import (
@@ -74,7 +73,6 @@ from collectors.jobs import (
     weights,
 )
 from collectors.metrics import prometheus, series
-from collectors.observation import Record
 from collectors.orchestration import (
     container_runtime,
     etcd,
@@ -89,7 +87,7 @@ from collectors.orchestration import (
     slurm,
     slurm_tables,
 )
-from collectors.prefix import Line, peel
+from collectors.prefix import peel
 from collectors.scan import Pattern
 
 COLLECTORS: tuple[ModuleType, ...] = (
@@ -235,13 +233,3 @@ def _signatures(collectors: tuple[ModuleType, ...]) -> tuple[Any, list[int]]:
             owners.append(place)
     signatures.Compile()
     return signatures, owners
-
-
-def parse_line(module: ModuleType, line: Line) -> Iterator[Record]:
-    """Call a collector's line parser."""
-    yield from module.parse_line(line)
-
-
-def parse_block(module: ModuleType, reader: Reader) -> Iterator[Record]:
-    """Call a collector's block parser; afterwards the reader stands behind the block."""
-    yield from module.parse_block(reader)
