@@ -2,6 +2,9 @@
 
 An entity is written `kind:name` (`gpu:0000:3b:00.0`, `rank:11`, `pod:train/worker-0`, `nic:mlx5_3`); the kinds are those of
 `rules/taxonomy.yaml`. Names that mean something only on one host stand beside a `node`.
+
+Only the intake completes a record, before anyone else holds it; from then on it does not change, so that it may be hashed. (A
+frozen dataclass takes three times as long to make, and there are hundreds of thousands.)
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Observation:
     """One typed fact and where it stands.
 
@@ -32,7 +35,7 @@ class Observation:
     raw: str = ""  # the line as it stands in the input; filled in by the intake
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Sample:
     """One value of one metric series; `entity` and `node` come from its labels."""
 
@@ -48,7 +51,7 @@ class Sample:
     raw: str = ""  # the line as it stands in the input; filled in by the intake
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Relation:
     """`lower` carries `upper`: a rank rests on a GPU, a GPU on its node, a pod on its node, a NIC on its link.
 

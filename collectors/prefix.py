@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 
-from collectors.clock import parse_iso, parse_klog, parse_syslog
+from collectors.clock import parse_epoch, parse_iso, parse_klog, parse_syslog
 from collectors.identity import normalise_node
 from collectors.transport import unwrap
 
@@ -44,6 +44,8 @@ _PROGRAM = r"[A-Za-z0-9_./@()-]+?"
 _SURE_PROGRAM = rf"(?P<program>kernel(?=: )|{_PROGRAM}(?=\[\d+\]: ))"
 # Where a logger's own lines put a level, and syslog a host.
 _NO_LEVEL = r"(?!(?i:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRITICAL|CRIT|ALERT|FATAL|PANIC|EXCEPTION)[ :\[])"
+# What a web server's error log puts behind a time that looks like dmesg's.
+_LEVEL = r"\[(?:\w+:)?(?:emerg|alert|crit|error|warn|notice|info|debug)\]"
 
 
 def _set_time(line: Line, seconds: float | None) -> None:
@@ -104,6 +106,10 @@ def _rank(line: Line, match: re.Match[str]) -> None:
     line.rank = line.rank or match[1]
 
 
+def _own_rank(line: Line, match: re.Match[str]) -> None:
+    line.rank = match[1]  # what torch itself says counts more than a launcher's number of a task
+
+
 def _host(line: Line, match: re.Match[str]) -> None:
     line.host = line.host or normalise_node(match[1])
 
@@ -149,7 +155,10 @@ _PREFIXES: tuple[tuple[re.Pattern[str], Callable[[Line, re.Match[str]], None]], 
             _syslog,
         ),
         (r"(?:<\d{1,3}>)?\[ *(\d{1,9}\.\d{6})\] ?(?:\[ *[TC]\d+\] ?)?", _uptime),
-        (r"\[[A-Z][a-z]{2} ([A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d \d{4})\] ?", _ctime),
+        (  # dmesg -T; the same time and a level in brackets is a web server's error log
+            rf"\[[A-Z][a-z]{{2}} ([A-Z][a-z]{{2}} +\d{{1,2}} \d\d:\d\d:\d\d \d{{4}})\](?! {_LEVEL} ) ?",
+            _ctime,
+        ),
         (r"\[(?: *\+\d+\.\d{6}|[A-Z][a-z]{2} ?\d{1,2} \d\d:\d\d)\] ?", _delta),
         (
             rf"(?:kern|user|daemon|syslog) *:(emerg|alert|crit|err|warn|notice|info|debug) *: ?({_ISO})?(?:: )?",
@@ -158,7 +167,7 @@ _PREFIXES: tuple[tuple[re.Pattern[str], Callable[[Line, re.Match[str]], None]], 
         (r"\[?([IWEF])(\d{3,4} \d\d:\d\d:\d\d(?:\.\d+)?) +(?:\d+ )?(?P<file>[\w./-]+\.\w+):\d+\] ?", _klog),
         (rf"({_ISO}) (?:stdout|stderr) [FP] ", _iso),
         (r"\[\d+,(\d+)\](?:<std(?:out|err|diag)>)?:? ?", _rank),
-        (r"\[rank ?(\d+)\]: ?", _rank),
+        (r"\[rank ?(\d+)\]: ?", _own_rank),
         (r"\[default\d+\]: ?()", lambda line, match: None),
         (r"\(([A-Za-z_][\w.:<>]*)(?: \w+)*,? pid=\d+(?:, ip=(?P<ip>[\d.]+))?\) ?", _actor),
         (r"\[pod/([\w.-]+)/[\w.-]+\] ", _pod),
@@ -166,12 +175,16 @@ _PREFIXES: tuple[tuple[re.Pattern[str], Callable[[Line, re.Match[str]], None]], 
         (rf"[A-Za-z0-9][\w.-]* +\| {_LOGGED}()", lambda line, match: None),  # docker compose
         (r'\{((?:\w+="[^"]*"(?:, ?)?)+)\} ', _labels),  # logcli
         (r"(\d{1,5}): (?=\S)", _rank),
-        (rf"\[({_ISO})(?: [A-Z]P\d+)*\] (?=\S)", _iso),
+        (rf"\[({_ISO})(?: [A-Z]P\d+)*\]:? (?=\S)", _iso),
         (
             r"(DEBUG|INFO|WARNING|ERROR|CRITICAL) (\d\d)-(\d\d) (\d\d:\d\d:\d\d) (?:\[[\w./-]+:\d+\]|[\w./-]+:\d+\]) ?",
             _monthday,
         ),
-        (rf"({_ISO}):? (?=\S)", _iso),
+        (rf"({_ISO}):?[ \t](?=\S)", _iso),
+        (
+            rf"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ({_SYSLOG_TIME} \d{{4}}):? (?=\S)",
+            lambda line, match: _set_time(line, parse_syslog(match[1])),
+        ),
         (rf"({_SYSLOG_TIME}(?: \d{{4}})?) (?=\S)", lambda line, match: _set_time(line, parse_syslog(match[1]))),
         (r"(kernel): ", _program),
         (rf"({_HOST}): (?:kern|user): \w+: ", _host),
@@ -196,6 +209,24 @@ def _prefixes_at(
         if not openings or character in openings:
             found.append((pattern.match, handle))
     return tuple(found)
+
+
+_DIGITS = r"\d{10,19}(?:\.\d{1,9})?(?![\d.])"
+# Stamps that stay in the text, as the collectors of their programs read the line as a whole: logfmt, JSON, Fabric Manager's log, a site's
+# own logger before NCCL's lines.
+_INSIDE = re.compile(
+    rf'(?:time="?|\[\d+(?:/\d+)?\]\[|\{{(?:[^{{}}]{{0,400}}?[,{{ ])?"(?:ts|time|timestamp)": ?"?)(?P<stamp>{_ISO}|{_DIGITS})'
+    r"|\[(?P<day>[A-Z][a-z]{2} +\d{1,2}) (?P<year>\d{4}) (?P<clock>\d\d:\d\d:\d\d)\]"
+)
+
+
+def _find_time_inside(text: str) -> float | None:
+    match = _INSIDE.match(text)
+    if match is None:
+        return None
+    if match["day"]:
+        return parse_syslog(f"{match['day']} {match['clock']} {match['year']}")
+    return parse_iso(match["stamp"]) if "-" in match["stamp"] or "/" in match["stamp"] else parse_epoch(match["stamp"])
 
 
 def _strip_margin(text: str) -> str:
@@ -240,5 +271,7 @@ def peel(input_name: str, number: int, raw: str) -> Line:
                 break
         else:
             break
+    if line.time is None and text[:1] in ("t", "{", "["):
+        line.time = _find_time_inside(text)
     line.text = text.strip()
     return line

@@ -19,6 +19,7 @@ from collectors.literals import choose_literals, estimate_rate, find_required_li
 WINDOW = 8192  # bytes of a line that a pattern may look at, centred on where the scan met it
 # Occurrences a megabyte of ordinary logs from which on a literal is looked for with the rest of its pattern.
 _COMMON = 8.0
+_OFTEN = 17.0  # from which on a part of a pattern is too often met to stand for all of it
 _LOOKS_AROUND = re.compile(r"\(\?<?[=!]")  # what no linear-time engine takes
 _SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}]")  # not a blank: RE2 refuses an escaped one
 
@@ -28,7 +29,8 @@ class Pattern:
     """A regex to look for. Without `capture` a hit only marks the line (a collector's own parser decides).
 
     `trusted` patterns (shipped) capture with `re`; others (a user's) with RE2, in time linear in the line. Lines of a
-    `routine` pattern come by the thousand in healthy runs, so that the intake may pass over some of them.
+    `routine` pattern come by the thousand in healthy runs, those of a `context` pattern by the hundred: the intake passes
+    over some of the former and of many of the latter.
     """
 
     key: str
@@ -37,6 +39,7 @@ class Pattern:
     capture: bool = True
     trusted: bool = True
     routine: bool = False
+    context: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +79,61 @@ def _expressions(pattern: Pattern, *, by_literal: bool = False) -> list[tuple[st
         if literals and usable and (rare or by_literal or _LOOKS_AROUND.search(regex)):
             found.extend((_SPECIAL.sub(r"\\\g<0>", text), caseless) for text in literals)
         else:
-            found.append((_loosen(_trim(regex)), caseless))
+            found.append((_loosen(_trim(_narrow(regex, rarity))), caseless))
     return found
+
+
+def _narrow(regex: str, rarity: Callable[[str], float]) -> str:
+    """Return the part of a regex, between gaps such as `.*` and `[^x]{0,80}`, whose literals are rarest: an automaton follows
+    a gap dearly, and the pattern itself decides afterwards.
+
+    >>> _narrow(
+    ...     r"NCCL (?:WARN|INFO).{0,80}(?:PCI_ACS|IOMMU)", lambda text: 1.0 if text in ("PCI_ACS", "IOMMU") else 9.0
+    ... )
+    '(?:PCI_ACS|IOMMU)'
+    """
+    best, least = regex, _OFTEN
+    for part in _parts(regex):
+        literals = choose_literals(part, rarity)
+        if literals is not None and all(text.isascii() for text in literals):
+            rate = sum(rarity(text) for text in literals)
+            if rate < least:
+                best, least = part, rate
+    return best
+
+
+_GAP = re.compile(r"(?:\.|\[\^(?:\\.|[^\]\\])*\])(?:[*+]|\{\d*,\d*\})\??")
+
+
+def _parts(regex: str) -> list[str]:
+    """Return what stands between the outermost gaps of a regex, when there are any and each part is a regex by itself."""
+    found, depth, start, at = [], 0, 0, 0
+    while at < len(regex):
+        gap = _GAP.match(regex, at) if depth == 0 else None
+        if gap is not None:
+            found.append(regex[start:at])
+            start = at = gap.end()
+            continue
+        character = regex[at]
+        if character == "\\":
+            at += 1
+        elif character == "[":
+            at = _end_of_class(regex, at)
+        elif character in "()":
+            depth += 1 if character == "(" else -1
+        at += 1
+    found.append(regex[start:])
+    return [part for part in found if part] if len(found) > 1 and depth == 0 else []
+
+
+def _end_of_class(regex: str, at: int) -> int:
+    """Return the place of the bracket that closes the class which opens at `at`."""
+    at += 2 if regex.startswith("[^", at) else 1
+    if regex.startswith("]", at):
+        at += 1
+    while at < len(regex) and regex[at] != "]":
+        at += 2 if regex[at] == "\\" else 1
+    return at
 
 
 def _split(regex: str) -> list[str]:
@@ -120,7 +176,9 @@ def _branches(regex: str) -> list[str] | None:
     return found if depth == 0 and not in_class else None
 
 
-def _gather(patterns: Sequence[Pattern], by_literal: Collection[int] = ()) -> dict[tuple[str, bool], list[int]]:
+def gather_expressions(
+    patterns: Sequence[Pattern], by_literal: Collection[int] = ()
+) -> dict[tuple[str, bool], list[int]]:
     """Return each expression once, with the patterns it is a candidate for; some of them by a literal at any price."""
     gathered: dict[tuple[str, bool], list[int]] = {}
     for index, pattern in enumerate(patterns):
@@ -151,7 +209,7 @@ def _trim(regex: str) -> str:
     return regex if re.search(rest, "") else rest  # what is left must not be found everywhere
 
 
-def _compile(expressions: Collection[tuple[str, bool]]) -> Any:
+def compile_database(expressions: Collection[tuple[str, bool]]) -> Any:
     """Return the Hyperscan database of these expressions, numbered in their order."""
     import hyperscan
 
@@ -171,7 +229,7 @@ def _is_taken(expression: tuple[str, bool]) -> bool:
     import hyperscan
 
     try:
-        _compile([expression])
+        compile_database([expression])
     except hyperscan.error:
         return False
     return True
@@ -192,17 +250,17 @@ class HyperscanEngine:
             self._database.scratch = hyperscan.Scratch(self._database)
             self._dump = blob
             return
-        gathered = _gather(patterns)
+        gathered = gather_expressions(patterns)
         try:
-            self._database = _compile(gathered)
+            self._database = compile_database(gathered)
         except (
             hyperscan.error
         ):  # some pattern has what it does not take, such as an end inside: a literal stands in for it
             refused = frozenset(
                 index for expression, members in gathered.items() if not _is_taken(expression) for index in members
             )
-            gathered = _gather(patterns, refused)
-            self._database = _compile(gathered)
+            gathered = gather_expressions(patterns, refused)
+            self._database = compile_database(gathered)
         self._members = list(gathered.values())
         self._dump = json.dumps(self._members).encode() + b"\n" + bytes(hyperscan.dumpb(self._database))
 
@@ -240,7 +298,7 @@ class Re2Engine:
         options.encoding = re2.Options.Encoding.LATIN1
         self._members: list[list[int]] = []
         self._set = re2.Set.SearchSet(options)
-        for (regex, caseless), members in _gather(patterns).items():
+        for (regex, caseless), members in gather_expressions(patterns).items():
             expression = (("(?i)" if caseless else "") + regex).encode()
             try:
                 self._set.Add(expression)
@@ -302,10 +360,13 @@ class Scanner:
         self._decided: list[Any] = [None] * len(self.patterns)  # what decides: (search, captures anything), once needed
         self._finders: dict[int, Any] = {}  # what finds a pattern's places in a long line, once needed
 
-    def find(self, block: bytes, *, whole: bool = True) -> Iterator[Hit]:
+    def find(
+        self, block: bytes, *, whole: bool = True, passed: set[int] | frozenset[int] = frozenset()
+    ) -> Iterator[Hit]:
         """Yield the hit lines of a block in order; unless `whole`, without those of routine and of shape patterns.
 
-        The block should end at the end of a line.
+        Lines that may be hit by no other than `passed` patterns are left out as well; whoever holds the set may add to it
+        meanwhile. The block should end at the end of a line.
         """
         if whole:
             events = self.engine.find(block)
@@ -328,6 +389,8 @@ class Scanner:
                 place += 1
                 if index not in candidates:
                     candidates[index] = offset
+            if passed and passed.issuperset(candidates):
+                continue
             line = block[start:end]
             found: list[tuple[int, Mapping[str, str]]] = []
             for index in sorted(candidates) if len(candidates) > 1 else candidates:
@@ -365,6 +428,12 @@ class Scanner:
                 return match
             place = met.start() + WINDOW // 4
         return None
+
+    def part(self, is_wanted: Callable[[Pattern], bool]) -> Scanner:
+        """Return a scanner of some of the patterns, with an engine of the same kind."""
+        patterns = [one for one in self.patterns if is_wanted(one)]
+        engine = Re2Engine(patterns) if isinstance(self.engine, Re2Engine) else None
+        return Scanner(patterns, engine, choose=self._choose)
 
     @cached_property
     def shapes(self) -> frozenset[int]:

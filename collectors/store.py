@@ -1,4 +1,4 @@
-"""Where observations, samples and relations are kept: DuckDB, in memory or in one file. The only DDL of the project.
+"""Where observations, samples and relations are kept: DuckDB, in memory or in one file.
 
 Rows are appended in bulk: columns become an Arrow table and one `INSERT ... SELECT` in one transaction. Rows stand in
 time order within a batch and there is no index: DuckDB's zone maps serve windows. The event SQL keeps to the subset that
@@ -7,34 +7,20 @@ ClickHouse runs too.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from json.encoder import encode_basestring as _quote
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from collectors.observation import Observation, Record, Relation, Sample
+from collectors.schema import SchemaError, describe_holder, prepare
 
-SCHEMA_VERSION = 1
-_DDL = """
-CREATE TABLE IF NOT EXISTS meta (version INTEGER);
-CREATE TABLE IF NOT EXISTS inputs (
-    batch VARCHAR, input VARCHAR, kind VARCHAR, lines BIGINT, bytes BIGINT, received DOUBLE);
-CREATE TABLE IF NOT EXISTS observations (
-    batch VARCHAR, input VARCHAR, line BIGINT, line_end BIGINT, time DOUBLE, source VARCHAR, kind VARCHAR, code VARCHAR,
-    node VARCHAR, entity VARCHAR, attributes VARCHAR, text VARCHAR, raw VARCHAR);
-CREATE TABLE IF NOT EXISTS samples (
-    batch VARCHAR, input VARCHAR, line BIGINT, time DOUBLE, source VARCHAR, metric VARCHAR, value DOUBLE, node VARCHAR,
-    entity VARCHAR, labels VARCHAR, raw VARCHAR);
-CREATE TABLE IF NOT EXISTS relations (
-    batch VARCHAR, input VARCHAR, line BIGINT, upper VARCHAR, lower VARCHAR, how VARCHAR, node VARCHAR);
-CREATE TABLE IF NOT EXISTS reports (
-    id VARCHAR, received DOUBLE, face VARCHAR, language VARCHAR, twin VARCHAR, outcome VARCHAR, body VARCHAR);
-CREATE TABLE IF NOT EXISTS notifications (id VARCHAR, received DOUBLE, body VARCHAR);
-"""
 _OBSERVATION = (
     "input",
     "line",
@@ -52,6 +38,7 @@ _OBSERVATION = (
 _SAMPLE = ("input", "line", "time", "source", "metric", "value", "node", "entity", "labels", "raw")
 _RELATION = ("input", "line", "upper", "lower", "how", "node")
 _INTEGERS, _NUMBERS = {"line", "line_end"}, {"time", "value"}
+_FEW = 64  # rows that go in as values: so few are not worth a table
 _CHUNK = 20_000  # rows that are turned into columns at a time
 _MOST_SAMPLE_TEXT = 1000  # the same for a metric sample
 _MOST_TEXT = 8192  # characters of a line that a row keeps
@@ -69,6 +56,7 @@ class InputRow:
     kind: str
     lines: int
     bytes: int
+    notes: str = ""  # remarks of the intake, as `notes.write` makes them
 
 
 class Store:
@@ -88,21 +76,18 @@ class Store:
                 connection = duckdb.connect(":memory:", config={"threads": 2})
             else:
                 connection = duckdb.connect(str(path), config={"storage_compatibility_version": "v1.2.0"})
-            connection.execute(_DDL)
-            version = connection.execute("SELECT max(version) FROM meta").fetchone()
-            if version is None or version[0] is None:
-                connection.execute("INSERT INTO meta VALUES (?)", [SCHEMA_VERSION])
-            elif version[0] > SCHEMA_VERSION:
+            try:
+                prepare(connection)
+            except BaseException:
                 connection.close()
-                raise StoreError(
-                    f"{path}: written by a newer faultwalk (schema {version[0]}, this one knows {SCHEMA_VERSION})"
-                )
+                raise
+        except SchemaError as error:
+            raise StoreError(f"{path}: {error}") from error
         except duckdb.Error as error:
             text = str(error)
             if "Conflicting lock" in text or "already open" in text:
                 raise StoreError(
-                    f"{path}: another process holds this store ({text.splitlines()[0].rsplit('held in', 1)[-1].strip()}); "
-                    "stop it, send the input to that service, or name another file"
+                    f"{path}: {describe_holder(text)} holds this store: stop it, send the input to that service, or name another file"
                 ) from error
             raise StoreError(f"{path}: not a store that can be opened: {text.splitlines()[0][:200]}") from error
         return cls(connection)
@@ -134,43 +119,37 @@ class Store:
         )
         self._connection.execute("BEGIN")
         try:
-            for at in range(0, len(observations), _CHUNK):
-                rows = [_observation_row(one) for one in observations[at : at + _CHUNK]]
-                self._insert("observations", batch, _OBSERVATION, rows)
-            for at in range(0, len(samples), _CHUNK):
-                self._insert("samples", batch, _SAMPLE, [_sample_row(one) for one in samples[at : at + _CHUNK]])
-            for at in range(0, len(relations), _CHUNK):
-                self._insert("relations", batch, _RELATION, [_relation_row(one) for one in relations[at : at + _CHUNK]])
+            self._insert("observations", batch, _OBSERVATION, observations)
+            self._insert("samples", batch, _SAMPLE, samples)
+            self._insert("relations", batch, _RELATION, relations)
             for row in inputs:
                 self._connection.execute(
-                    "INSERT INTO inputs VALUES (?, ?, ?, ?, ?, ?)",
-                    [batch, row.input, row.kind, row.lines, row.bytes, received],
+                    "INSERT INTO inputs VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    [batch, row.input, row.kind, row.lines, row.bytes, received, row.notes],
                 )
             self._connection.execute("COMMIT")
         except BaseException:
             self._connection.execute("ROLLBACK")
             raise
 
-    def _insert(self, table: str, batch: str, names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
-        if not rows:
+    def _insert(self, table: str, batch: str, names: tuple[str, ...], records: Sequence[Record]) -> None:
+        into = f"INSERT INTO {table} (batch, {', '.join(names)})"
+        if not records:
             return
-        if len(rows) <= 64:
-            marks = ", ".join(["(" + ", ".join("?" * (len(names) + 1)) + ")"] * len(rows))
-            values = [value for row in rows for value in (batch, *row)]
-            self._connection.execute(f"INSERT INTO {table} (batch, {', '.join(names)}) VALUES {marks}", values)
+        if len(records) <= _FEW:
+            marks = ", ".join(["(" + ", ".join("?" * (len(names) + 1)) + ")"] * len(records))
+            rows = zip(*(_column(name, records) for name in names), strict=True)
+            self._connection.execute(f"{into} VALUES {marks}", [value for row in rows for value in (batch, *row)])
             return
         from arro3.core import Array, DataType, Table
 
-        columns: dict[str, Any] = {}
-        for name, column in zip(names, zip(*rows, strict=True), strict=True):
-            kind = (
-                DataType.int64() if name in _INTEGERS else DataType.float64() if name in _NUMBERS else DataType.utf8()
+        kinds = dict.fromkeys(_INTEGERS, DataType.int64()) | dict.fromkeys(_NUMBERS, DataType.float64())
+        for at in range(0, len(records), _CHUNK):
+            chunk = records[at : at + _CHUNK]
+            arrow = Table.from_pydict(  # noqa: F841  read by the SQL below
+                {name: Array(_column(name, chunk), kinds.get(name, DataType.utf8())) for name in names}
             )
-            columns[name] = Array(list(column), kind)
-        arrow = Table.from_pydict(columns)  # noqa: F841  read by the SQL below
-        self._connection.execute(
-            f"INSERT INTO {table} (batch, {', '.join(names)}) SELECT ?, {', '.join(names)} FROM arrow", [batch]
-        )
+            self._connection.execute(f"{into} SELECT ?, {', '.join(names)} FROM arrow", [batch])
 
     def has(self, batch: str) -> bool:
         """Tell whether inputs of this batch are kept: who was not told so before a crash asks before sending again."""
@@ -211,30 +190,37 @@ class Store:
         return self._connection.execute(sql, list(parameters)).fetchall()
 
 
-def _observation_row(one: Observation) -> tuple[Any, ...]:
-    return (
-        _clean(one.input), one.line, one.line_end, one.time, one.source, one.kind, _clean(one.code), _clean(one.node),
-        _clean(one.entity), _join(one.attributes), _clean(one.text), _clean(one.raw),
-    )  # fmt: skip
-
-
-def _sample_row(one: Sample) -> tuple[Any, ...]:
-    return (
-        _clean(one.input), one.line, one.time, one.source, _clean(one.metric), one.value, _clean(one.node),
-        _clean(one.entity), _join(one.labels), _clean(one.raw[:_MOST_SAMPLE_TEXT]),
-    )  # fmt: skip
-
-
-def _relation_row(one: Relation) -> tuple[Any, ...]:
-    return (_clean(one.input), one.line, _clean(one.upper), _clean(one.lower), one.how, _clean(one.node))
+def _column(name: str, records: Sequence[Record]) -> list[Any]:
+    """Return one field of every record, as the store keeps it."""
+    values: list[Any] = list(map(attrgetter(name), records))
+    if name in _INTEGERS or name in _NUMBERS:
+        return values
+    if name in ("attributes", "labels"):
+        return [_join(one) for one in values]
+    most = _MOST_SAMPLE_TEXT if name == "raw" and isinstance(records[0], Sample) else _MOST_TEXT
+    joined = "".join(values)
+    if joined.isascii() and "\x00" not in joined and max(map(len, values)) <= most:
+        return values
+    return [_clean(one[:most]) for one in values]
 
 
 def _join(attributes: Mapping[str, str]) -> str:
-    return _encodable(json.dumps(dict(attributes), ensure_ascii=False, sort_keys=True)) if attributes else "{}"
+    """Return attributes as a JSON object with sorted keys, as `json.dumps` writes it; all of them are strings."""
+    if not attributes:
+        return "{}"
+    return _encodable(
+        "{" + ", ".join([key + _quote(attributes[name]) for name, key in _sorted_keys(tuple(attributes))]) + "}"
+    )
+
+
+@lru_cache(maxsize=4096)
+def _sorted_keys(names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Return names in order, each with how an object's member of that name begins."""
+    return tuple((name, f"{_quote(name)}: ") for name in sorted(names))
 
 
 def _clean(text: str) -> str:
-    return _encodable(text[:_MOST_TEXT]).replace("\x00", "\ufffd")
+    return _encodable(text).replace("\x00", "\ufffd")
 
 
 def _encodable(text: str) -> str:

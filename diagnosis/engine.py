@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from casebase.library import Library, load_cases
-from collectors import scan
+from collectors import notes, scan
 from collectors.ingest import Input, Intake, read_inputs
+from collectors.observation import Observation
 from collectors.registry import UNEXPLAINED, Registry
 from collectors.scan import (
     Engine,
@@ -28,6 +29,7 @@ from diagnosis.graph import build_graph
 from diagnosis.hypotheses import propose
 from diagnosis.model import LAYERS, Hypothesis, InputPart, Language, Report
 from diagnosis.ranking import rank
+from diagnosis.recovery import find_recoveries
 from diagnosis.report import Context, build_report
 from diagnosis.rulebook import Rulebook, find_rules_folder
 from diagnosis.rulebook.priors import load_priors
@@ -109,7 +111,7 @@ def triage(
 def take_in(inputs: Iterable[Input], knowledge: Knowledge, store: Store, *, now: float, batch: str) -> list[Intake]:
     """Read inputs into the store; on return they are kept."""
     intakes = read_inputs(inputs, knowledge.scanner, knowledge.registry, now=now)
-    rows = [InputRow(one.name, one.kind, one.lines, one.bytes) for one in intakes]
+    rows = [InputRow(one.name, one.kind, one.lines, one.bytes, notes.write(one.notes)) for one in intakes]
     store.append(batch, (record for one in intakes for record in one.records), rows, received=now)
     return intakes
 
@@ -131,8 +133,12 @@ def diagnose(
     """Diagnose what the store keeps of a window; `nodes` and `entities` narrow it as in `load_facts`."""
     rulebook = knowledge.rulebook
     facts = load_facts(store, batches=batches, since=since, until=until, nodes=nodes, entities=entities)
-    parts = _inputs(intakes) if intakes else _kept_inputs(store, facts, batches, whole=nodes is None)
-    looked_at = _looked_at(store, knowledge.registry, intakes, batches, None if nodes is None else facts)
+    parts = (
+        _inputs(intakes, language) if intakes else _kept_inputs(store, facts, batches, language, whole=nodes is None)
+    )
+    windowed = not intakes and (since is not None or until is not None)  # a store may hold years beside the window
+    narrowed = facts if windowed or nodes is not None else None
+    looked_at = _looked_at(store, knowledge.registry, intakes, batches, narrowed, facts.by_kind.get("filtered", ()))
     ranked, symptoms = weigh(facts, knowledge, store, language=language, complaints=complaints)
     context = Context(
         facts,
@@ -155,7 +161,9 @@ def weigh(
     symptoms += [Hypothesis(name, "", "", "") for name in sorted(set(complaints) - seen)]
     graph = build_graph(facts, [one.entity for one in (*causes, *symptoms)])
     rulebook = knowledge.rulebook
-    return rank(causes, symptoms, graph, rulebook, priors=knowledge.priors, language=language), symptoms
+    recoveries = find_recoveries(facts)
+    ranked = rank(causes, symptoms, graph, rulebook, priors=knowledge.priors, recoveries=recoveries, language=language)
+    return ranked, symptoms
 
 
 def suspect(
@@ -167,7 +175,7 @@ def suspect(
     return propose(facts, knowledge.rulebook, language=language)
 
 
-def _inputs(intakes: Sequence[Intake]) -> list[InputPart]:
+def _inputs(intakes: Sequence[Intake], language: Language) -> list[InputPart]:
     parts = [
         InputPart(
             input=one.name,
@@ -175,20 +183,24 @@ def _inputs(intakes: Sequence[Intake]) -> list[InputPart]:
             lines=one.lines,
             recognised=one.recognised,
             unrecognised_errors=one.unexplained,
-            notes=one.notes,
+            notes=[notes.in_language(note, language) for note in one.notes],
         )
         for one in intakes
     ]
     return sorted(parts, key=lambda part: (part.input, part.model_dump_json()))
 
 
-def _kept_inputs(store: Store, facts: Facts, batches: Sequence[str] | None, *, whole: bool) -> list[InputPart]:
+def _kept_inputs(
+    store: Store, facts: Facts, batches: Sequence[str] | None, language: Language, *, whole: bool
+) -> list[InputPart]:
     """Tell which kept inputs were looked at: all of the batches, or only those that hold facts of a narrowed view."""
     known = {(one.input, one.line) for one in facts.observations if one.kind != "unexplained"}
     known |= {(one.input, one.line) for one in facts.samples}
     recognised = Counter(name for name, _ in known)
     unknown = Counter(one.input for one in facts.by_kind.get("unexplained", ()))
-    rows = store.query("SELECT input, min(kind), sum(lines), batch FROM inputs GROUP BY input, batch ORDER BY ALL")
+    rows = store.query(
+        "SELECT input, min(kind), sum(lines), batch, min(notes) FROM inputs GROUP BY input, batch ORDER BY ALL"
+    )
     wanted = None if batches is None else set(batches)
     return [
         InputPart(
@@ -197,6 +209,7 @@ def _kept_inputs(store: Store, facts: Facts, batches: Sequence[str] | None, *, w
             lines=int(row[2]),
             recognised=recognised[row[0]],
             unrecognised_errors=unknown[row[0]],
+            notes=[notes.in_language(note, language) for note in notes.read(row[4])],
         )
         for row in rows
         if (wanted is None or row[3] in wanted) and (whole or row[0] in recognised or row[0] in unknown)
@@ -209,7 +222,9 @@ def _looked_at(
     intakes: Sequence[Intake],
     batches: Sequence[str] | None,
     narrowed: Facts | None,
+    filtered: Sequence[Observation],
 ) -> dict[str, list[str]]:
+    """Return, by layer, the inputs that let one judge it. What a filter left of a source lets one judge nothing."""
     seen: dict[str, set[str]] = {layer: set() for layer in LAYERS}
     pairs = [(one.name, kind) for one in intakes for kind in one.kinds]
     if narrowed is not None:
@@ -220,7 +235,10 @@ def _looked_at(
             "SELECT DISTINCT input, source, batch FROM observations UNION SELECT DISTINCT input, source, batch FROM samples"
         )
         pairs = [(row[0], row[1]) for row in rows if batches is None or row[2] in batches]
+    in_part = {(one.input, one.source) for one in filtered}
     for name, kind in pairs:
+        if (name, kind) in in_part:
+            continue
         for layer in registry.layers_of(kind):
             seen[layer].add(name)
     return {layer: sorted(names) for layer, names in seen.items()}

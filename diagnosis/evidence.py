@@ -42,6 +42,7 @@ class Conditions:
     def _select(self, observations: Iterable[Observation], when: When) -> list[Match]:
         sources = _strings(when.source)
         codes = _strings(when.code)
+        derived = self.facts.derived_kinds
         found = []
         for one in observations:
             if sources and "any" not in sources and one.source not in sources:
@@ -50,7 +51,7 @@ class Conditions:
                 continue
             if when.where and not all(_holds(test, name, one) for name, test in when.where.items()):
                 continue
-            proof = self.facts.because.get(one)
+            proof = self.facts.because.get(one) if one.kind in derived else None
             found.append(Match(proof, one) if proof else Match((one,)))
         return found
 
@@ -107,7 +108,7 @@ class Conditions:
         wanted = [part for part in when.all_ or () if part.form != "none"]
         barred = [inner for part in when.all_ or () if part.form == "none" for inner in part.none_ or ()]
         parts = [self.find(part) for part in wanted]
-        if not all(parts):
+        if not all(parts) or any(self._may_be_dropped(part) for part in barred):
             return []
         refused = [match for part in barred for match in self.find(part)]
         if when.same is None:
@@ -117,6 +118,14 @@ class Conditions:
             if all(chosen):
                 found.extend(self._join(when, chosen, out))
         return found
+
+    def _may_be_dropped(self, part: When) -> bool:
+        """Tell whether what has to be absent may have been taken out of its source by a filter (`dmesg | grep -i nvidia`)."""
+        sources = (part.source,) if isinstance(part.source, str) else tuple(part.source or ())
+        return any(
+            one.source in sources and not any(word in one.code.lower() for word in (part.kind or "", "nvrm") if word)
+            for one in self.facts.by_kind.get("filtered", ())
+        )
 
     def _align(self, parts: Sequence[list[Match]], same: str, deciding: int) -> Iterator[list[list[Match]]]:
         """Yield, for each value of `same` in the first `deciding` parts, the matches with this value or with none."""
@@ -266,13 +275,9 @@ def _holds(test: str | int | float | Test, name: str, one: Observation) -> bool:
         return False
     if value is None:
         return test.exists is False
-    other = {
-        field: _refer(getattr(test, field), one)
-        for field in ("equals", "not_", "above", "below", "at_least", "at_most")
-    }
-    if test.equals is not None and not _equal(value, other["equals"]):
+    if test.equals is not None and not _equal(value, _refer(test.equals, one)):
         return False
-    if test.not_ is not None and _equal(value, other["not_"]):
+    if test.not_ is not None and _equal(value, _refer(test.not_, one)):
         return False
     if test.in_ is not None and not any(_equal(value, item) for item in test.in_):
         return False
@@ -283,7 +288,7 @@ def _holds(test: str | int | float | Test, name: str, one: Observation) -> bool:
         return False
     for field, compare in _COMPARE.items():
         if getattr(test, field) is not None:
-            bound = _number(other[field])
+            bound = _number(_refer(getattr(test, field), one))
             if number is None or bound is None or not compare(number, bound):
                 return False
     return True

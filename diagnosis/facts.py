@@ -30,6 +30,7 @@ class Facts:
     by_key: dict[str, list[Observation]] = field(default_factory=lambda: defaultdict(list))
     by_metric: dict[str, list[Sample]] = field(default_factory=lambda: defaultdict(list))
     resolver: Resolver = field(default_factory=Resolver)
+    derived_kinds: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.resolver = Resolver(self.relations)
@@ -73,6 +74,7 @@ class Facts:
         self._index(derived)
         if because:
             self.because[derived] = tuple(because)
+            self.derived_kinds.add(derived.kind)
 
 
 def load_facts(

@@ -81,6 +81,14 @@ def _below(graph: nx.DiGraph, upper: str) -> set[str]:
     return known[upper]
 
 
+def _both_ways(graph: nx.DiGraph) -> nx.Graph:
+    """Return the graph with edges that lead both ways; kept with it."""
+    if "both ways" not in graph.graph:
+        graph.graph["both ways"] = graph.to_undirected(as_view=True)
+    view: nx.Graph = graph.graph["both ways"]
+    return view
+
+
 def find_path(graph: nx.DiGraph, upper: str, lower: str, *, by_way_of: Iterable[str] = ()) -> list[str]:
     """Return the entities on the way from what hurts to the culprit, a short list even when no edge is known.
 
@@ -96,7 +104,7 @@ def find_path(graph: nx.DiGraph, upper: str, lower: str, *, by_way_of: Iterable[
     if upper in graph and lower in graph:
         if nx.has_path(graph, upper, lower):
             return _with_hosts(str(name) for name in nx.shortest_path(graph, upper, lower))
-        both_ways = graph.to_undirected(as_view=True)
+        both_ways = _both_ways(graph)
         if nx.has_path(both_ways, upper, lower):
             return _with_hosts(str(name) for name in nx.shortest_path(both_ways, upper, lower))
     host = node_of(lower)

@@ -64,7 +64,8 @@ def kind_by_fields(fields: Iterable[str]) -> str:
 def described_above(data: bytes, offset: int) -> Described:
     """Return the object whose description the section at `offset` belongs to: its fields above, else the command above."""
     start = max(0, offset - _BACK)
-    fields = list(_FIELD.finditer(data, start, offset))
+    named = data.rfind(b"\nName:", start, offset) + 1 or (0 if start == 0 and data.startswith(b"Name:") else -1)
+    fields = list(_FIELD.finditer(data, named, offset)) if named >= 0 else []  # without a name none of them counts
     chosen: dict[str, str] = {}
     for match in reversed(fields):
         name, value = match[1].decode(), match[2].decode("utf-8", "replace").strip()

@@ -26,17 +26,17 @@ from collectors.table import Columns, read_columns
 
 SOURCE = "kube-events"
 LAYERS = ("scheduler", "platform")
+_AGED = r"^(?:[a-z][\w-]* +)?(?:\d+(?:ms|[ydhms])\d*[dhms]?|<unknown>|<invalid>)(?: \(x\d+ over \S+\))? +"
 HEADS = (
     r"^(?:[A-Z]+ +)*LAST SEEN +.*\bREASON +.*\bMESSAGE",
     r"^[A-Z][A-Z_ ]*\bREASON +(?:[A-Z][A-Z_]* +)*MESSAGE",
     r"^Events: +<none>",
     r"^\s+(?:FirstSeen\s+LastSeen\s.*)?Type\s+Reason\s+(?:Age\s+From\s+)?Message",
     r"^\s*(?:Normal|Warning) {2,}[A-Z]\w+ {2,}(?:\d+(?:ms|[ydhms])|<unknown>|<invalid>)",
-    (
-        r"^(?:[a-z][\w-]* +)?(?:\d+(?:ms|[ydhms])\d*[dhms]?|<unknown>|<invalid>)(?: \(x\d+ over \S+\))? +(?:Normal|Warning) +"
-        r"[A-Z]\w+ +[a-z][\w.-]*/\S+ "
-    ),
+    _AGED + r"Warning +[A-Z]\w+ +[a-z][\w.-]*/\S+ ",
+    _AGED + r"Normal +[A-Z]\w+ +[a-z][\w.-]*/\S+ ",
 )
+ROUTINE = (HEADS[-1],)  # rows below a head that was cut off: what goes well by the thousand
 SIGNATURES = (
     r"^(?:[a-z][\w-]* +)?(?:\d+(?:ms|[ydhms])\d*[dhms]?|<unknown>|<invalid>)(?: \(x\d+ over \S+\))? +(?:Normal|Warning) +[A-Z]\w+ +\S+",
     r"^\s*(?:Normal|Warning) {2,}[A-Z]\w+ {2,}(?:\d+(?:ms|[ydhms])|<unknown>|<invalid>)",

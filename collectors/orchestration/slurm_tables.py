@@ -19,7 +19,7 @@ Versions 18 to 25. Tables are cut by their header's columns; `sinfo -R` cuts REA
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from collectors.block import Reader
 from collectors.clock import parse_iso
@@ -53,6 +53,7 @@ _REASON_ROW = compile_later(
 _END = compile_later(
     r"^(?:REASON +USER|PARTITION +AVAIL|NodeName=|JobI[dD]=| *JOBID +|[$#] |\[?[\w.-]+[@:~][^#$]*[#$] )"
 )
+_JOB = compile_later(r"\d+(?:[_+.]\S*)?$")  # 1234, 1234_5, 1234_[1-9%2], 1234+0, 1234.batch
 _BAD_STATES = compile_later(r"down|drain|drng|fail|inval|boot|maint|unk|\*", re.I)
 
 
@@ -73,7 +74,7 @@ def parse_block(reader: Reader) -> Iterator[Observation]:
 
 def _reasons(reader: Reader) -> Iterator[Observation]:
     reader.next()
-    for number, text in _table(reader):
+    for number, text in _table(reader, lambda text: _REASON_ROW.match(text) is not None):
         match = _REASON_ROW.match(text)
         if not match:
             continue
@@ -83,7 +84,7 @@ def _reasons(reader: Reader) -> Iterator[Observation]:
 
 def _partitions(reader: Reader) -> Iterator[Observation]:
     reader.next()
-    for number, text in _table(reader):
+    for number, text in _table(reader, lambda text: len(text.split()) == 6):
         fields = text.split()
         if len(fields) != 6 or not _BAD_STATES.search(fields[4]):
             continue
@@ -149,13 +150,17 @@ def _jobs(reader: Reader) -> Iterator[Observation]:
         reader.next()
     else:
         names = [head[start:end].strip().lower() for start, end in spans]
-    for number, text in _table(reader):
+
+    def cut(text: str) -> dict[str, str]:
         fields = text.split()
-        cells = dict(zip(names, fields, strict=False)) if len(fields) == len(names) else {}
-        if not cells:
-            cells = {name: text[start:end].strip() for name, (start, end) in zip(names, spans, strict=True)}
+        if len(fields) == len(names):
+            return dict(zip(names, fields, strict=True))
+        return {name: text[start:end].strip() for name, (start, end) in zip(names, spans, strict=True)}
+
+    for number, text in _table(reader, lambda text: _JOB.match(cut(text).get("jobid", "")) is not None):
+        cells = cut(text)
         job = cells.get("jobid", "")
-        if not job[:1].isdigit():
+        if not _JOB.match(job):
             continue
         state = cells.get("st") or cells.get("state") or ""
         reason = re.search(r"\((?P<reason>[^)]*)\)?\s*$", text)
@@ -178,14 +183,24 @@ def _jobs(reader: Reader) -> Iterator[Observation]:
 def _spans(head: str) -> list[tuple[int, int]]:
     """Return the column of each header word: it ends where the next one begins."""
     starts = [match.start() for match in re.finditer(r"\S+", head)]
-    return [(start, following) for start, following in zip(starts, [*starts[1:], 10_000], strict=True)]
+    return [(start, following) for start, following in zip(starts, [*starts[1:], 10_000], strict=False)]
 
 
-def _table(reader: Reader) -> Iterator[tuple[int, str]]:
+def _table(reader: Reader, is_row: Callable[[str], bool]) -> Iterator[tuple[int, str]]:
+    """Yield the rows below a head; a second line in a row that is none (one may be the rest of a wrapped one) ends the table."""
+    misfit: tuple[int, int] | None = None
     for _ in range(20000):
         text = reader.peek()
         if text is None or not text.strip() or _END.match(text):
-            return
-        number = reader.number
+            break
+        place, number = reader.place(), reader.number
+        if is_row(text):
+            misfit = None
+        elif misfit is None:
+            misfit = place
+        else:
+            break
         reader.next()
         yield number, text
+    if misfit is not None:
+        reader.back(misfit)

@@ -31,11 +31,17 @@ class Rulebook:
         """Index the rules; a regex that several rules share is scanned for once."""
         keys: dict[str, str] = {}
         patterns = []
+        shown = {
+            leaf.pattern for rule in rules.values() for _, _, when in rule.conditions() for leaf in when.leaves(False)
+        }
         for name in sorted(rules):
             for key, leaf in _number_leaves(rules[name]):
                 if leaf.pattern is not None and leaf.pattern not in keys:
                     keys[leaf.pattern] = key
-                    patterns.append(Pattern(key, leaf.pattern, leaf.anchor, trusted=name in trusted))
+                    absent = (
+                        leaf.pattern not in shown
+                    )  # it only matters that there is none: a thousand are as good as one
+                    patterns.append(Pattern(key, leaf.pattern, leaf.anchor, trusted=name in trusted, context=absent))
         causes = {name: rule for name, rule in sorted(rules.items()) if isinstance(rule, CauseRule)}
         symptoms = {name: rule for name, rule in sorted(rules.items()) if isinstance(rule, SymptomRule)}
         return cls(vocabulary, causes, symptoms, dict(queries), tuple(patterns), dict(places), keys, _close(causes))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -102,7 +103,7 @@ class When(_Model):
     within: Duration | None = None
     within_lines: int | None = None
 
-    @property
+    @cached_property
     def form(self) -> str:
         """Return which form this condition has: all, any, none, count, spread, order, query, metric, text or fact."""
         for form, value in (
@@ -142,13 +143,14 @@ class When(_Model):
             *(p for p in (self.of, self.first, self.then) if p),
         ]
 
-    def leaves(self) -> Iterator[When]:
-        """Yield the conditions that are not combinations, in order."""
+    def leaves(self, absent: bool = True) -> Iterator[When]:
+        """Yield the conditions that are not combinations, in order; unless `absent`, without those that must not hold."""
         parts = self.parts()
         if not parts:
             yield self
-        for part in parts:
-            yield from part.leaves()
+        if self.none_ is None or absent:
+            for part in parts:
+                yield from part.leaves(absent)
 
 
 class Example(_Model):

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from collectors import ingest
-from collectors.ingest import Input, Intake, name_entity, read_inputs, text_input
+from collectors import attention, blocks, hits, ingest
+from collectors.ingest import Input, Intake, read_inputs, text_input
 from collectors.observation import Observation, Record, Sample
 from collectors.prefix import Line
 from collectors.registry import UNEXPLAINED, Registry
@@ -44,7 +44,8 @@ def read(*texts: str | bytes, names: Sequence[str] = (), now: float = NOW) -> li
 
 
 def facts(intake: Intake, kind: str | None = None) -> list[Observation]:
-    return [one for one in intake.records if isinstance(one, Observation) and kind in (None, one.kind)]
+    found = [one for one in intake.records if isinstance(one, Observation) and kind in (None, one.kind)]
+    return [one for one in found if one.kind != "filtered"]
 
 
 def at(text: str) -> float:
@@ -123,7 +124,7 @@ def _digest(record: Record) -> tuple[object, ...]:
 
 def test_an_open_block_that_is_too_long_is_not_carried_over(monkeypatch: pytest.MonkeyPatch) -> None:
     _cut_at(64, monkeypatch)
-    monkeypatch.setattr(ingest, "MOST_CARRY", 10)
+    monkeypatch.setattr(hits, "MOST_CARRY", 10)
     (intake,) = read(MIXED)
     assert intake.lines == MIXED.count("\n") + 1
     assert [one.line for one in facts(intake, "text") if one.code == "lost"] == [5 + 8 * number for number in range(40)]
@@ -131,7 +132,8 @@ def test_an_open_block_that_is_too_long_is_not_carried_over(monkeypatch: pytest.
 
 def _cut_at(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make blocks small, and have all of them read whole as those of a short input are."""
-    monkeypatch.setattr(ingest, "BLOCK", size)
+    monkeypatch.setattr(blocks, "BLOCK", size)
+    monkeypatch.setattr(attention, "WHOLE_BLOCKS", 10**9)
     monkeypatch.setattr(ingest, "WHOLE_BLOCKS", 10**9)
 
 
@@ -153,7 +155,7 @@ class _Dribble(io.RawIOBase):
 
 def test_a_pipe_that_gives_little_at_a_time_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     (whole,) = read(MIXED)
-    _cut_at(ingest.BLOCK, monkeypatch)
+    _cut_at(blocks.BLOCK, monkeypatch)
     (intake,) = read_inputs([Input("pipe", _Dribble(MIXED.encode()))], *tools(), now=NOW)  # type: ignore[arg-type]
     assert intake.lines == whole.lines
     assert len(intake.records) == len(whole.records)
@@ -225,7 +227,7 @@ def test_any_bytes_are_read(pieces: list[bytes], glue: bytes) -> None:
 def test_many_hits_of_one_kind_are_read() -> None:
     (intake,) = read("something failed\n" * 100_000)
     assert intake.unexplained == 100_000
-    assert len(facts(intake, "unexplained")) <= ingest.MOST_UNEXPLAINED
+    assert len(facts(intake, "unexplained")) <= hits.MOST_UNEXPLAINED
 
 
 @pytest.mark.parametrize("line", ["{", "[", "- a:", '"conditions": [', "NVRM: The NVIDIA GPU 0000:b3:00.0", "Name:  x"])
@@ -344,23 +346,6 @@ def test_a_number_that_only_looks_like_a_time_is_none() -> None:
 
 
 # --- entities
-
-
-@pytest.mark.parametrize(
-    ("attributes", "entity"),
-    [
-        ({"pci": "00000000:3B:00.0", "gpu": "3"}, "gpu:0000:3b:00.0"),
-        ({"pci": "unheard of"}, "gpu:unheard of"),
-        ({"uuid": "GPU-1", "gpu": "3"}, "gpu:GPU-1"),
-        ({"gpu": "3", "rank": "11"}, "gpu:3"),
-        ({"rank": "11", "pod": "a/b"}, "pod:a/b"),
-        ({"pcie_device": "3b:00.0"}, "pcie_device:0000:3b:00.0"),
-        ({"reason": "x", "pod": ""}, ""),
-        ({}, ""),
-    ],
-)
-def test_groups_name_the_entity(attributes: dict[str, str], entity: str) -> None:
-    assert name_entity(attributes) == entity
 
 
 def test_the_order_of_inputs_changes_nothing() -> None:

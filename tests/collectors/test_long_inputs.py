@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from collectors import ingest
+from collectors import blocks, hits
 from collectors.ingest import Intake, read_inputs, text_input
 from collectors.observation import Observation
 from collectors.registry import UNEXPLAINED, Registry
@@ -15,7 +15,7 @@ STEP = "node-1:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ingest, "BLOCK", 4096)
+    monkeypatch.setattr(blocks, "BLOCK", 4096)
 
 
 def read(text: str) -> Intake:
@@ -50,7 +50,7 @@ def test_every_fault_of_a_long_input_is_read() -> None:
 
 
 def test_what_only_looks_like_an_error_is_counted_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ingest, "MOST_UNEXPLAINED", 10)
+    monkeypatch.setattr(hits, "MOST_UNEXPLAINED", 10)
     intake = read("something failed\nquiet\n" * 500)
     assert intake.unexplained == 500 and len(lines_of(intake, "unexplained")) == 10
 

@@ -99,6 +99,14 @@ def test_dmesg_tells_the_uptime(raw: str, uptime: float, text: str) -> None:
     assert (line.uptime, line.source, line.text) == (uptime, "kernel", text)
 
 
+@pytest.mark.parametrize(
+    ("rest", "source"),
+    [("NVRM: hello", "kernel"), ("[12345] 0", "kernel"), ("[drm] hello", "kernel"), ("[error] hello", "")],
+)
+def test_a_time_in_brackets_is_the_kernels_unless_a_level_follows(rest: str, source: str) -> None:
+    assert peel("a", 1, f"[Sun Dec 14 04:47:44 2025] {rest}").source == source
+
+
 def test_the_first_time_of_a_line_wins() -> None:
     line = peel("a", 1, "2025-11-26T02:14:07.5Z stdout F [2001-01-01 00:00:00] hello")
     assert line.time == parse_iso("2025-11-26T02:14:07.5Z")

@@ -31,7 +31,7 @@ PATTERNS = (
     Pattern("anchored", r"(?P<n>\d+) nodes", anchor=r" nodes"),
     Pattern("mark", r"refused", anchor=r"refused", capture=False),
     Pattern("wakes", r"^\[?[^#]{0,9}[#$] ", capture=False),
-    Pattern("user", r"slow (?P<what>\w+) \S+", trusted=False),
+    Pattern("user", r"slow (?P<what>\w+) [^ ]+", trusted=False),
     Pattern("user wide", r"慢 (?P<what>.+) 秒", trusted=False),
 )
 

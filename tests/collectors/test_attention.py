@@ -1,0 +1,88 @@
+"""Of a long input, routine is read at both ends and in a sample, circumstances until they are known; faults always."""
+
+from __future__ import annotations
+
+import pytest
+
+from collectors import attention
+from collectors.attention import Attention
+from collectors.scan import Hit, Pattern, Scanner
+
+PATTERNS = (
+    Pattern("fault", r"GPU is lost"),
+    Pattern("line:steps:0", r"step took \d+", capture=False, routine=True),
+    Pattern("line:nccl:0", r"Using network", capture=False, context=True),
+    Pattern("block:table:0", r"^[A-Z]\d ", capture=False),
+)
+FAULT, STEP, NETWORK, HEAD = range(4)
+
+
+def hit(index: int) -> Hit:
+    return Hit(0, 1, ((index, {}),))
+
+
+@pytest.fixture
+def follower(monkeypatch: pytest.MonkeyPatch) -> Attention:
+    for name, value in (
+        ("WHOLE_BLOCKS", 1),
+        ("SAMPLED_BLOCKS", 4),
+        ("MANY_SHAPES", 2),
+        ("MOST_CONTEXT", 3),
+        ("MOST_SAMPLED", 2),
+    ):
+        monkeypatch.setattr(attention, name, value)
+    return Attention(Scanner(PATTERNS))
+
+
+def test_both_ends_and_a_sample_are_scanned_with_every_pattern(follower: Attention) -> None:
+    seen = []
+    for number in range(10):
+        follower.enter(number, near_end=number == 9)
+        seen.append(follower.whole)
+    assert seen == [True, False, False, False, True, False, False, False, True, True]
+    assert follower.passed_over
+
+
+def test_where_tables_follow_each_other_the_next_block_is_scanned_too(follower: Attention) -> None:
+    follower.enter(4, near_end=False)
+    follower.count(hit(HEAD))
+    follower.count(hit(HEAD))
+    follower.enter(5, near_end=False)
+    assert follower.whole
+    follower.enter(6, near_end=False)
+    assert not follower.whole
+
+
+def test_circumstances_are_read_until_they_are_known(follower: Attention) -> None:
+    for number in range(3):
+        follower.enter(number, near_end=False)
+        follower.count(hit(NETWORK))
+    assert follower.passed == {NETWORK} and follower.is_tired
+    follower.enter(3, near_end=True)
+    assert follower.passed == {NETWORK}
+
+
+def test_routine_is_read_whole_at_the_ends_and_in_part_between(follower: Attention) -> None:
+    follower.enter(0, near_end=False)
+    for _ in range(5):
+        follower.count(hit(STEP))
+    assert not follower.passed
+    follower.enter(4, near_end=False)
+    follower.count(hit(STEP))
+    follower.count(hit(STEP))
+    assert follower.passed == {STEP}
+    follower.enter(8, near_end=False)
+    assert not follower.passed
+
+
+def test_faults_are_always_read(follower: Attention) -> None:
+    follower.enter(1, near_end=False)
+    for _ in range(10_000):
+        follower.count(hit(FAULT))
+    assert not follower.passed and not follower.is_tired
+
+
+def test_passed_lines_are_left_out_of_the_scan_unless_another_pattern_hits_them() -> None:
+    scanner = Scanner(PATTERNS)
+    block = b"rank 1 Using network IB\nrank 2 Using network IB, GPU is lost\n"
+    assert [one.start for one in scanner.find(block, passed={NETWORK})] == [24]
