@@ -92,6 +92,14 @@ unit: $(DEV_STAMP)
 bench: $(DEV_STAMP) ## measure speed
 	$(BIN)/python tests/benchmarks/bench.py
 
+FUZZ ?= all
+MINUTES ?= 10
+
+.PHONY: fuzz
+fuzz: $(DEV_STAMP) ## look for inputs that parsers trip over; make fuzz FUZZ=nvrm MINUTES=10
+	@$(PIP) $(LOCKED) -r requirements-fuzz.lock
+	$(BIN)/python -m tests.fuzzing $(FUZZ) --minutes $(MINUTES)
+
 .PHONY: format
 format: $(DEV_STAMP) ## format, sort imports, mend what ruff can mend
 	$(BIN)/ruff check --fix --quiet . || true
@@ -104,6 +112,7 @@ lock: $(DEV_STAMP) ## compile the lock files again; make lock UPGRADE=--upgrade 
 	$(COMPILE) pyproject.toml --output-file requirements.lock
 	$(COMPILE) --group build --constraint requirements.lock --output-file requirements-build.lock
 	$(COMPILE) pyproject.toml --group dev --constraint requirements.lock --constraint requirements-build.lock --output-file requirements-dev.lock
+	$(COMPILE) --group fuzz --output-file requirements-fuzz.lock
 
 .PHONY: wheel
 wheel: $(DEV_STAMP) ## build the wheel into dist/

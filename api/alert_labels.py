@@ -134,16 +134,18 @@ def _host_of(instance: str) -> str:
 
 
 def _gpu(labels: Mapping[str, str]) -> str:
-    """Return the best name of the GPU: PCI address, UUID, index."""
+    """Return the best name of the GPU: PCI address, UUID, or a number with whose it is: DCGM's, or the driver's minor."""
     for name in _GPU:
         value = labels.get(name, "")
         if name == "pci_bus_id":
             if value and (pci := normalise_pci(value)):
                 return pci
-        elif value.startswith(("GPU-", "MIG-")) or (value.isdigit() and name in ("gpu", "gpu_id", "minor_number")):
+        elif value.startswith(("GPU-", "MIG-")):
             return value
+        elif value.isdigit() and name in ("gpu", "gpu_id", "minor_number"):
+            return f"minor-{value}" if name == "minor_number" else f"dcgm-{value}"
     device = labels.get("device", "")
-    return device[6:] if device.startswith("nvidia") and device[6:].isdigit() else ""
+    return f"dcgm-{device[6:]}" if device.startswith("nvidia") and device[6:].isdigit() else ""
 
 
 def _job(labels: Mapping[str, str]) -> str:

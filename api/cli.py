@@ -78,6 +78,13 @@ def triage(
     node: Annotated[
         list[str] | None, typer.Option("--node", help="Look only at this host and at what names no host.")
     ] = None,
+    job: Annotated[
+        list[str] | None, typer.Option("--job", help="Look only at the hosts that this job runs on, and at itself.")
+    ] = None,
+    namespace: Annotated[
+        list[str] | None,
+        typer.Option("--namespace", help="Look only at this namespace's pods and jobs and their hosts."),
+    ] = None,
     quiet: QuietOption = False,
 ) -> None:
     """Diagnose logs: name the root cause, with its evidence, what it explains and what to do next."""
@@ -92,6 +99,8 @@ def triage(
         until=until,
         symptoms=symptom or [],
         nodes=node or [],
+        jobs=job or [],
+        namespaces=namespace or [],
         quiet=quiet,
     )
 

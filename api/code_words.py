@@ -54,6 +54,16 @@ _WORDS: dict[str, tuple[str, str]] = {
     "recovery.drain-p2p": ("end what reaches this GPU from others (peer to peer)", "结束其他 GPU 对它的点对点访问"),
     "recovery.drain-reset": ("let the jobs on this GPU end, then reset it", "待该 GPU 上的任务结束后复位"),
     "recovery.imex": ("bring the IMEX domain back", "恢复 IMEX 域"),
+    "link-registers": ("Registers of link {link}", "链路 {link} 的寄存器"),
+    "link-bits": ("register {register}, bit {bits}:", "寄存器 {register} 位 {bits}："),
+    "link-unknown": (
+        "The catalog says nothing of these bits (register:bit): {bits}. Report them to NVIDIA.",
+        "目录未说明以下位（寄存器:位）：{bits}，应报告 NVIDIA。",
+    ),
+    "link-empty": (
+        "No bit is set in the registers that tell (first, third, fourth, fifth).",
+        "有含义的寄存器（第一、三、四、五）均无置位。",
+    ),
     "no-decode": ("The registers {registers} fit no unit of the catalog.", "寄存器 {registers} 不符合目录中的任何单元。"),
     "by-driver": (" (driver {driver})", "（驱动 {driver}）"),
     "family.before R575": ("Decoded for drivers before R575", "按 R575 之前的驱动解码"),

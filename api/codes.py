@@ -14,13 +14,14 @@ from api.wording import word
 from collectors.gpu import nvrm
 from collectors.observation import Observation
 from collectors.prefix import peel
+from diagnosis.link_registers import decode_link, load_link_bits, read_link
 from diagnosis.model import Language
-from diagnosis.rulebook import CauseRule, Rule, Rulebook, When
+from diagnosis.rulebook import CauseRule, Rule, Rulebook, When, find_rules_folder
 from diagnosis.rulebook.schema import Evidence
 from diagnosis.tables import Code, NvlinkReading, StatedAction, Tables, read_registers
 
 _KINDS = {
-    "xid": frozenset({"xid", "xid_recurrence", "xid_spread"}),
+    "xid": frozenset({"xid", "xid_recurrence", "xid_spread", "last_xid"}),
     "sxid": frozenset({"sxid"}),
     "dcgm": frozenset({"dcgm_code"}),
 }
@@ -277,8 +278,30 @@ def _instruct(line: Observation, driver: str | None, tables: Tables, language: L
         name = next((name for start, name in _RECOVERY if start in words), "")
         if name:
             yield _labelled("says", say(f"recovery.{name}", language), language, style="bold", indent="  ")
+    elif line.code == "74":
+        yield from _link(line, language)
     elif int(line.code) in _NVLINK_5:
         yield from _nvlink(line, driver, tables, language)
+
+
+def _link(line: Observation, language: Language) -> Iterator[Text]:
+    """Tell what the registers of an Xid 74 say, gravest first."""
+    found = read_link(line.attributes.get("text", ""))
+    if found is None:
+        return
+    readings, unknown = decode_link(found[1], load_link_bits(find_rules_folder()))
+    yield Text(f"  {say('link-registers', language, link=found[0])}", style="bold")
+    for one in readings:
+        bits = ", ".join(map(str, one.bits))
+        yield Text(
+            f"    {say('link-bits', language, register=one.row.register, bits=bits)} {one.row.meaning.in_language(language)}"
+        )
+        yield Text(f"      {one.row.advice.in_language(language)}")
+    if unknown:
+        shown = ", ".join(f"{register}:{bit}" for register, bit in unknown)
+        yield Text(f"    {say('link-unknown', language, bits=shown)}")
+    if not readings and not unknown:
+        yield Text(f"    {say('link-empty', language)}")
 
 
 def _nvlink(line: Observation, driver: str | None, tables: Tables, language: Language) -> Iterator[Text]:

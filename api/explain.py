@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli import fail
-from api.codes import explain_code
+from api.codes import explain_code, split_name
 from api.wording import word
 from diagnosis.model import Language
 from diagnosis.rulebook import CauseRule, Rulebook, RuleError, find_rules_folder, load_rulebook
@@ -17,7 +17,13 @@ from diagnosis.tables import TableError, load_tables
 
 
 def run(name: str, pasted: str, rules: Path | None, language: Language) -> None:
-    """Print an explanation, also of a pasted line; exits with 2 for a name that nothing here knows."""
+    """Print an explanation, also of a pasted line; exits with 2 for a name that nothing here knows.
+
+    The line may stand in the same argument as the name: `explain 'xid:74 NVRM: Xid (...'`.
+    """
+    head, _, tail = name.strip().partition(" ")
+    if tail and not pasted and split_name(head)[0]:
+        name, pasted = head, tail
     try:
         rulebook = load_rulebook(extra=rules, cached=True)
     except RuleError as error:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pydantic import BaseModel, Field
 
 from api.refused import note_refused
+from collectors import notes
 from collectors.archives import Limits, Opened, expand
 from collectors.ingest import Input, Intake, read_inputs, text_input
 from collectors.observation import Observation, Record, Relation
@@ -17,9 +18,6 @@ from collectors.registry import Registry
 from collectors.store import InputRow, Store
 from diagnosis.engine import Knowledge, diagnose, take_in
 from diagnosis.model import Language, Report
-
-MOST_MEMBERS, MOST_NESTED = 2000, 3
-UNPACKED_FACTOR = 8  # how many times the largest body may come out of archives, all members together
 
 
 class IngestAnswer(BaseModel):
@@ -37,13 +35,12 @@ class IngestAnswer(BaseModel):
 
 def source_kinds(registry: Registry) -> list[str]:
     """Return the source kinds that evidence can have."""
-    return sorted({str(module.SOURCE) for module in registry.collectors})
+    return registry.sources()
 
 
-def unpack(inputs: Sequence[Input], most_body: int) -> tuple[list[Input], Opened]:
+def unpack(inputs: Sequence[Input], limits: Limits) -> tuple[list[Input], Opened]:
     """Open archives among the inputs; return the texts, and what opening them came to."""
     opened = Opened()
-    limits = Limits(most_body * UNPACKED_FACTOR, most_body * UNPACKED_FACTOR, MOST_MEMBERS, MOST_NESTED)
     texts = [
         text_input(name, stream.read())
         for one in inputs
@@ -53,10 +50,10 @@ def unpack(inputs: Sequence[Input], most_body: int) -> tuple[list[Input], Opened
 
 
 def triage_in_languages(
-    inputs: Sequence[Input], knowledge: Knowledge, *, now: float, languages: Sequence[Language], most_body: int
+    inputs: Sequence[Input], knowledge: Knowledge, *, now: float, languages: Sequence[Language], limits: Limits
 ) -> list[Report]:
     """Diagnose inputs once for each language, in memory; nothing of them stays but the reports."""
-    texts, opened = unpack(inputs, most_body)
+    texts, opened = unpack(inputs, limits)
     store = Store.open()
     try:
         intakes = take_in(texts, knowledge, store, now=now, batch="triage")
@@ -83,7 +80,8 @@ def keep_evidence(
     with writing:
         kept = store.query("SELECT count(*) FROM inputs WHERE batch = ?", [batch])[0][0] > 0
         if not kept:
-            store.append(batch, records, [InputRow(label, intake.kind, intake.lines, intake.bytes)], received=now)
+            row = InputRow(label, intake.kind, intake.lines, intake.bytes, notes.write(intake.notes))
+            store.append(batch, records, [row], received=now)
     return IngestAnswer(
         batch=batch, input=label, kind=intake.kind, lines=intake.lines, bytes=intake.bytes, facts=len(records),
         unrecognised_errors=intake.unexplained, already_kept=kept,

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from api.cli import fail
+from diagnosis.link_registers import load_link_bits
 from diagnosis.rulebook import Rulebook, RuleError, find_rules_folder, load_rulebook
 from diagnosis.tables import TableError, load_tables
 
@@ -22,6 +23,7 @@ def check(folder: Path | None) -> None:
     rulebook = _load(folder)
     try:
         load_tables(find_rules_folder(), rulebook.vocabulary.causes)
+        load_link_bits(find_rules_folder())
     except TableError as error:
         raise fail(f"{len(error.problems)} problem(s) in the tables:\n" + str(error)) from error
     evidence = sum(len(rule.evidence) for rule in rulebook.rules())

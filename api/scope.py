@@ -93,6 +93,15 @@ class Index:
             self._scopes[victim] = self._find_scope(victim)
         return self._scopes[victim]
 
+    def scope_of_namespace(self, namespace: str) -> Scope:
+        """Return the pods and jobs of a Kubernetes namespace and the hosts that they run on."""
+        heads = (f"pod:{namespace}/", f"job:{namespace}/")
+        names = {*self._places, *self._pods, *(pod for pods in self._pods.values() for pod in pods)}
+        entities = {name for name in names if name.startswith(heads)}
+        places = {host for name in entities for host in self._places.get(name, ())}
+        hosts = {spelling for host in places for spelling in self._spellings(host)}
+        return Scope(tuple(sorted(hosts)[:MOST_NODES]), tuple(sorted(entities)))
+
     def _find_scope(self, victim: Victim) -> Scope:
         notes: list[str] = []
         entities = [*victim.pod_entities, *([f"job:{victim.job}"] if victim.job else [])]

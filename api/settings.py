@@ -10,6 +10,8 @@ from typing import Annotated
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from collectors.archives import Limits
+
 SHORTEST_TOKEN = 16
 
 
@@ -33,6 +35,11 @@ class Settings(BaseSettings):
     )
     most_body: int = Field(default=32 << 20, ge=1024, description="Bytes of a request's body, also when unpacked.")
     most_files: int = Field(default=64, ge=1, le=1000, description="Files of one upload or inputs of one request.")
+    most_unpacked: int = Field(
+        default=256 << 20, ge=1024, description="Bytes that the archives of one request may hold, all members together."
+    )
+    most_members: int = Field(default=2000, ge=1, description="Members of the archives of one request.")
+    most_depth: int = Field(default=3, ge=1, le=16, description="Archives within archives.")
     body_seconds: float = Field(default=60.0, gt=0, description="Time in which a body has to arrive.")
     header_seconds: float = Field(default=10.0, gt=0, description="Time in which the head of a request has to arrive.")
     at_once: int = Field(default=2, ge=1, le=64, description="Diagnoses that run at the same time.")
@@ -56,6 +63,10 @@ class Settings(BaseSettings):
             return ipaddress.ip_address(self.host.strip("[]")).is_loopback
         except ValueError:
             return False
+
+    def limits(self) -> Limits:
+        """Return how much is unpacked for one request."""
+        return Limits(self.most_unpacked, self.most_unpacked, self.most_members, self.most_depth)
 
     def check(self) -> Settings:
         """Return the settings; raises SettingsError when they would open the service to others without a token."""

@@ -17,13 +17,15 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from api.bounds import BoundsError, read_limits
 from api.cli import fail
 from api.knowledge import load_knowledge
 from api.places import Places
 from api.progress import Progress
 from api.sweep_table import COLUMNS, Row, Swept, make_row, merge_shared, order_rows, print_swept
 from api.triage import read_moment
-from collectors.archives import Opened, expand, list_files
+from collectors import notes
+from collectors.archives import Limits, Opened, expand, list_files
 from collectors.identity import normalise_node
 from collectors.ingest import Input, Intake, read_each, settle
 from collectors.store import InputRow, Store, StoreError
@@ -67,13 +69,17 @@ def run(
     """Run the command; exits with 2 and one clear line when something can't be used."""
     chosen: Language = "zh" if language == "zh" else "en"
     start, end = read_moment(since, "--since"), read_moment(until, "--until")
+    try:
+        limits = read_limits()
+    except BoundsError as error:
+        raise fail(str(error)) from error
     opened = Opened()
-    files = list(_list(paths, opened))
+    files = list(_list(paths, opened, limits))
     now = time.time()
     try:
         knowledge = load_knowledge(rules)
         with Progress(quiet=quiet) as progress, closing(Store.open(store)) as kept:
-            readings = _read(files, knowledge, rules, jobs, progress)
+            readings = read_files(files, knowledge, rules, jobs, progress)
             intakes = [one for reading in readings for one in reading.intakes]
             settle(intakes, now=now)
             batch = f"sweep-{now:.6f}"
@@ -81,7 +87,7 @@ def run(
             kept.append(
                 batch,
                 (record for one in intakes for record in one.records),
-                [InputRow(one.name, one.kind, one.lines, one.bytes) for one in intakes],
+                [InputRow(one.name, one.kind, one.lines, one.bytes, notes.write(one.notes)) for one in intakes],
                 received=now,
             )
             for one in intakes:
@@ -101,14 +107,14 @@ def run(
     print_swept(swept, as_json=as_json, as_markdown=as_markdown)
 
 
-def _list(paths: Sequence[str], opened: Opened) -> Iterator[Path]:
+def _list(paths: Sequence[str], opened: Opened, limits: Limits) -> Iterator[Path]:
     """Yield the files to read; exits with a clear line when a path that was named can't be opened."""
     for name in paths:
         path = Path(name)
         try:
             if path.is_dir():
                 next(path.iterdir(), None)
-                yield from list_files(path, opened)
+                yield from list_files(path, opened, limits)
                 continue
             with path.open("rb"):
                 pass
@@ -123,10 +129,10 @@ def read_file(path: Path, knowledge: Knowledge) -> Reading:
     name = os.fsencode(path).decode("utf-8", "replace")
     try:
         with path.open("rb") as stream:
-            inputs = (Input(inner, text) for inner, text in expand(name, stream, opened))
+            inputs = (Input(inner, text) for inner, text in expand(name, stream, opened, read_limits()))
             reading.intakes = list(read_each(inputs, knowledge.scanner, knowledge.registry))
     except OSError as error:
-        opened.refused.append((name, f"can't be read: {error.strerror}"))
+        opened.refused.append((name, notes.Note.of("not-read", error=error.strerror)))
     reading.refused = opened.refused
     return reading
 
@@ -144,7 +150,7 @@ def _read_in_process(path: Path) -> Reading:
     return read_file(path, _knowledge)
 
 
-def _read(
+def read_files(
     files: Sequence[Path], knowledge: Knowledge, rules: Path | None, jobs: int | None, progress: Progress
 ) -> list[Reading]:
     """Read files, in parallel when that pays; the results stand in the order of the files."""

@@ -12,6 +12,7 @@ from typing import Any
 from api.places import Places
 from api.wording import word
 from collectors.ingest import Intake
+from collectors.notes import in_language
 from collectors.observation import HOST_KINDS
 from diagnosis.engine import Knowledge
 from diagnosis.entities import WIDE_KINDS, kind_of
@@ -188,10 +189,11 @@ def _document(swept: Swept) -> dict[str, Any]:
         ],
         "inputs": [
             {"input": one.name, "kind": "+".join(sorted(one.kinds)) or one.kind, "lines": one.lines,
-             "recognised": one.recognised, "unrecognised_errors": one.unexplained, "notes": one.notes}
+             "recognised": one.recognised, "unrecognised_errors": one.unexplained,
+             "notes": [in_language(note, swept.language) for note in one.notes]}
             for one in sorted(swept.intakes, key=lambda one: one.name)
         ],
-        "refused": [{"input": name, "reason": reason} for name, reason in swept.refused],
+        "refused": [{"input": name, "reason": in_language(reason, swept.language)} for name, reason in swept.refused],
     }  # fmt: skip
 
 
@@ -230,7 +232,7 @@ def _markdown(swept: Swept) -> str:
 
     heads = _heads(swept.language)
     rows = [line(heads), "|" + "---|" * len(heads) + "\n", *(line(_cells(row, swept.language)) for row in swept.rows)]
-    refused = [f"- `{_clean(name)}`: {_clean(reason)}\n" for name, reason in swept.refused]
+    refused = [f"- `{_clean(name)}`: {_clean(in_language(reason, swept.language))}\n" for name, reason in swept.refused]
     return "".join([*(rows if swept.rows else []), "\n", _footer(swept), "\n", *(["\n", *refused] if refused else [])])
 
 
@@ -252,7 +254,7 @@ def _print_table(swept: Swept) -> None:
         console.print()
     console.print(Text(_footer(swept)))
     for name, reason in swept.refused[:20]:
-        console.print(Text(f"  {_clean(name)}: {_clean(reason)}", style="dim"))
+        console.print(Text(f"  {_clean(name)}: {_clean(in_language(reason, swept.language))}", style="dim"))
 
 
 def _names(names: Sequence[str], most: int = _MOST_NAMES) -> str:

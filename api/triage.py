@@ -9,17 +9,21 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, nullcontext
 from pathlib import Path
 
+from api.alert_labels import Victim
+from api.bounds import BoundsError, read_limits
 from api.cli import fail
 from api.knowledge import load_knowledge
 from api.markdown import render_markdown
 from api.progress import Progress
 from api.refused import note_refused
-from collectors.archives import Opened, expand, list_files
+from api.scope import Index, Scope
+from collectors.archives import Limits, Opened, expand, list_files
 from collectors.clock import parse_iso
 from collectors.identity import normalise_node
 from collectors.ingest import Input
+from collectors.notes import Note
 from collectors.store import Store, StoreError
-from diagnosis.engine import triage
+from diagnosis.engine import diagnose, take_in
 from diagnosis.model import Language, Report
 from diagnosis.rulebook import RuleError
 
@@ -36,18 +40,24 @@ def run(
     until: str | None,
     symptoms: list[str],
     nodes: list[str],
+    jobs: list[str],
+    namespaces: list[str],
     quiet: bool = False,
 ) -> None:
     """Run the command; exits with 2 and one clear line when an input can't be used."""
     chosen: Language = "zh" if language == "zh" else "en"
     start, end = read_moment(since, "--since"), read_moment(until, "--until")
+    try:
+        limits = read_limits()
+    except BoundsError as error:
+        raise fail(str(error)) from error
     for name in files:
         _check(name)
     opened = Opened()
     with ExitStack() as stack:
         try:
             knowledge = load_knowledge(rules)
-            kept = stack.enter_context(closing(Store.open(store))) if store else None
+            kept = stack.enter_context(closing(Store.open(store)))
         except RuleError as error:
             raise fail("the rules have problems:\n" + str(error)) from error
         except StoreError as error:
@@ -58,19 +68,39 @@ def run(
             raise fail(f"--symptom {unknown[0]}: expected one of {known}")
         now = time.time()
         progress = stack.enter_context(Progress(quiet=quiet))
-        report = triage(
-            _open(files, opened, progress),
+        batch = f"triage-{now:.6f}"
+        intakes = take_in(_open(files, opened, progress, limits), knowledge, kept, now=now, batch=batch)
+        scope = find_scope(kept, nodes, jobs, namespaces)
+        report = diagnose(
+            kept,
             knowledge,
             now=now,
             language=chosen,
-            store=kept,
-            batch=f"triage-{now:.6f}",
+            intakes=intakes,
+            batches=[batch],
             since=start,
             until=end,
-            nodes=[normalise_node(name) for name in nodes] or None,
+            nodes=scope.nodes,
+            entities=scope.entities,
             complaints=symptoms,
         )
     print_report(note_refused(report, opened), as_json=as_json, as_markdown=as_markdown)
+
+
+def find_scope(store: Store, nodes: list[str], jobs: list[str], namespaces: list[str]) -> Scope:
+    """Return what options narrow a diagnosis to; exits with a clear line when no input names a job or namespace."""
+    hosts = {normalise_node(name) for name in nodes}
+    entities: set[str] = set()
+    if jobs or namespaces:
+        index = Index.read(store)
+        wanted = [(f"--job {name}", index.scope_of(Victim(job=name))) for name in jobs]
+        wanted += [(f"--namespace {name}", index.scope_of_namespace(name)) for name in namespaces]
+        for option, scope in wanted:
+            if not scope.nodes:
+                raise fail(f"{option}: no input tells on which host it runs; name the hosts with --node")
+            hosts |= set(scope.nodes)
+            entities |= set(scope.entities)
+    return Scope(tuple(sorted(hosts)) or None, tuple(sorted(entities)))
 
 
 def print_report(report: Report, *, as_json: bool, as_markdown: bool) -> None:
@@ -109,14 +139,14 @@ def _shown(name: str) -> str:
     return os.fsencode(name).decode("utf-8", "replace")
 
 
-def _open(names: list[str], opened: Opened, progress: Progress) -> Iterator[Input]:
+def _open(names: list[str], opened: Opened, progress: Progress, limits: Limits) -> Iterator[Input]:
     """Yield every text of files, archives and folders, one after the other."""
     files: list[tuple[str, Path | None]] = []
     for name in names:
         if name == "-":
             files.append((name, None))
         elif Path(name).is_dir():
-            files += [(_shown(str(path)), path) for path in list_files(Path(name), opened)]
+            files += [(_shown(str(path)), path) for path in list_files(Path(name), opened, limits)]
         else:
             files.append((_shown(name), Path(name)))
     sizes = [_size(path) for _, path in files]
@@ -125,10 +155,10 @@ def _open(names: list[str], opened: Opened, progress: Progress) -> Iterator[Inpu
         try:
             stream = path.open("rb") if path is not None else sys.stdin.buffer
         except OSError as error:
-            opened.refused.append((name, f"can't be read: {error.strerror}"))
+            opened.refused.append((name, Note.of("not-read", error=error.strerror)))
             continue
         with stream if path is not None else nullcontext():
-            yield from (Input(inner, text) for inner, text in expand(name, progress.watch(stream), opened))
+            yield from (Input(inner, text) for inner, text in expand(name, progress.watch(stream), opened, limits))
     progress.phase("diagnosing")
 
 

@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
+from collectors.notes import Note
+
 _ERRORS = (
     OSError,
     EOFError,
@@ -71,11 +73,11 @@ class _Bounded(io.RawIOBase):
         try:
             data = self._stream.read(room) if room > 0 else self._stream.read(1)
         except _ERRORS as error:
-            self._stop(f"broken off: {error}")
+            self._stop(Note.of("broken-off", error=error))
             return 0
         if room <= 0:
             if data:
-                self._stop("larger than the limit; the rest is not read")
+                self._stop(Note.of("larger-than-limit"))
             return 0
         view[: len(data)] = data
         self._left -= len(data)
@@ -104,16 +106,16 @@ def expand(
         yield name, reader
         return
     if depth >= limits.depth:
-        opened.refused.append((name, f"packed more than {limits.depth} deep"))
+        opened.refused.append((name, Note.of("too-deep", depth=limits.depth)))
         return
     try:
         for inner_name, inner in unpack(name, reader, opened):
             if opened.members >= limits.members:
-                opened.refused.append((name, f"more than {limits.members} members; the rest is not read"))
+                opened.refused.append((name, Note.of("too-many-members", count=limits.members)))
                 return
             yield from expand(inner_name, inner, opened, limits, depth + 1)
     except _ERRORS as error:
-        opened.refused.append((name, f"can't be unpacked further: {error}"))
+        opened.refused.append((name, Note.of("not-unpacked", error=error)))
 
 
 _Unpack = Callable[[str, BinaryIO, Opened], Iterator[tuple[str, BinaryIO]]]
@@ -150,15 +152,25 @@ def _xz(name: str, reader: BinaryIO, opened: Opened) -> Iterator[tuple[str, Bina
         yield name, cast("BinaryIO", inner)
 
 
-def _zstandard(name: str, reader: BinaryIO, opened: Opened) -> Iterator[tuple[str, BinaryIO]]:
-    import zstandard
+class _Zstandard:
+    """A reader of zstandard frames that fails as the other readers do."""
 
-    decompressor = zstandard.ZstdDecompressor(max_window_size=128 << 20)
-    try:
-        with decompressor.stream_reader(reader, read_across_frames=True) as inner:
-            yield name, cast("BinaryIO", inner)
-    except zstandard.ZstdError as error:
-        opened.refused.append((name, f"broken off: {error}"))
+    def __init__(self, reader: BinaryIO) -> None:
+        import zstandard
+
+        self._error = zstandard.ZstdError
+        decompressor = zstandard.ZstdDecompressor(max_window_size=128 << 20)
+        self._inner = decompressor.stream_reader(reader, read_across_frames=True)
+
+    def read(self, size: int) -> bytes:
+        try:
+            return self._inner.read(size)
+        except self._error as error:
+            raise OSError(str(error)) from error
+
+
+def _zstandard(name: str, reader: BinaryIO, opened: Opened) -> Iterator[tuple[str, BinaryIO]]:
+    yield name, cast("BinaryIO", _Zstandard(reader))
 
 
 def _tar(name: str, reader: BinaryIO, opened: Opened) -> Iterator[tuple[str, BinaryIO]]:
@@ -168,9 +180,9 @@ def _tar(name: str, reader: BinaryIO, opened: Opened) -> Iterator[tuple[str, Bin
             if member.isdir():
                 continue
             if not member.isreg():
-                opened.refused.append((inner_name, "a link or device, not a file"))
+                opened.refused.append((inner_name, Note.of("link-or-device")))
             elif _leaves(member.name):
-                opened.refused.append((inner_name, "a path that leaves the archive"))
+                opened.refused.append((inner_name, Note.of("leaves-archive")))
             else:
                 inner = archive.extractfile(member)
                 if inner is not None:
@@ -187,11 +199,11 @@ def _zip(name: str, reader: BinaryIO, opened: Opened) -> Iterator[tuple[str, Bin
                 if member.is_dir():
                     continue
                 if (member.external_attr >> 28) == 0o12:
-                    opened.refused.append((inner_name, "a link, not a file"))
+                    opened.refused.append((inner_name, Note.of("link")))
                 elif _leaves(member.filename):
-                    opened.refused.append((inner_name, "a path that leaves the archive"))
+                    opened.refused.append((inner_name, Note.of("leaves-archive")))
                 elif member.flag_bits & 0x1:
-                    opened.refused.append((inner_name, "encrypted"))
+                    opened.refused.append((inner_name, Note.of("encrypted")))
                 else:
                     with archive.open(member) as inner:
                         yield inner_name, cast("BinaryIO", inner)
@@ -213,10 +225,10 @@ def list_files(folder: Path, opened: Opened, limits: Limits | None = None) -> It
     found = 0
     for path in sorted(folder.rglob("*")):
         if path.is_symlink():
-            opened.refused.append((str(path), "a link, not a file"))
+            opened.refused.append((str(path), Note.of("link")))
         elif path.is_file():
             if found >= limits.members:
-                opened.refused.append((str(folder), f"more than {limits.members} files; the rest is not read"))
+                opened.refused.append((str(folder), Note.of("too-many-files", count=limits.members)))
                 return
             found += 1
             yield path
@@ -229,7 +241,7 @@ def walk_folder(folder: Path, opened: Opened, limits: Limits | None = None) -> I
         try:
             stream = path.open("rb")
         except OSError as error:
-            opened.refused.append((str(path), f"can't be read: {error.strerror}"))
+            opened.refused.append((str(path), Note.of("not-read", error=error.strerror)))
             continue
         with stream:
             yield from expand(str(path), stream, opened, limits)

@@ -14,12 +14,14 @@ import networkx as nx
 from collectors.observation import HOST_KINDS
 from diagnosis.entities import kind_of
 from diagnosis.graph import find_path, rests_on
-from diagnosis.model import LAYERS, STRENGTHS, Hypothesis, ScorePart
+from diagnosis.model import LAYERS, STRENGTHS, Finding, Hypothesis, ScorePart
+from diagnosis.recovery import Recovery, ended_by
 from diagnosis.rulebook import Rulebook
 
 EVIDENCED = 0.4  # a cause below this explains nothing away; what is blamed itself needs a cause that is blamed
 CONCERN = 0.5  # from here on a root is blamed
 SHOWN = 0.1
+_SLACK = 900.0  # seconds beyond the timeout: clocks differ, and what brought it about may have lasted
 _BEFORE, _AFTER = 600.0, 300.0  # seconds: how long before its effect a cause may end, and how long after it may begin
 _SAME_BOOT = 300.0  # seconds by which the start of one boot may differ, told from lines that syslog stamped late
 _OLD = 86400.0  # seconds: a cause last seen this long before the first complaint is history
@@ -34,6 +36,18 @@ _SENTENCES: dict[str, dict[str, str]] = {
     "earlier-boot": {
         "en": "last seen before the host was started anew, and {other} was seen after that",
         "zh": "最后一次出现在主机上次启动之前，而此后出现的是“{other}”",
+    },
+    "ended-boot": {
+        "en": "the host was started anew afterwards, and nothing of it was seen since",
+        "zh": "此后主机已重新启动，且再未出现",
+    },
+    "ended-reset": {
+        "en": "the GPU was reset afterwards, and nothing of it was seen since",
+        "zh": "此后该 GPU 已复位，且再未出现",
+    },
+    "ended-cleared": {
+        "en": "the driver took its request back afterwards (Xid 154: None), and nothing of it was seen since",
+        "zh": "此后驱动已撤回恢复要求（Xid 154：None），且再未出现",
     },
     "unrelated": {
         "en": "explains none of the symptoms seen",
@@ -54,6 +68,7 @@ def rank(
     rulebook: Rulebook,
     *,
     priors: Mapping[str, float] | None = None,
+    recoveries: Sequence[Recovery] = (),
     language: str = "en",
 ) -> list[Hypothesis]:
     """Score the hypotheses, tell roots from consequences and return them best first.
@@ -81,6 +96,7 @@ def rank(
         )
         _score_reach(one, symptoms, language)
     _put_back_earlier_boots(roots, language)
+    _put_back_ended(roots, recoveries, rulebook, language)
     prior = priors or {}
     ordered = _join_siblings(sorted(causes, key=lambda one: _order(one, prior)))
     for one in ordered:
@@ -90,7 +106,7 @@ def rank(
 
 def _score_support(one: Hypothesis, language: str) -> None:
     missing = 1.0
-    for finding in one.findings:
+    for finding in _independent(one.findings):
         if finding.supports:
             missing *= 1.0 - finding.strength
             one.parts.append(
@@ -105,6 +121,18 @@ def _score_support(one: Hypothesis, language: str) -> None:
             one.parts.append(
                 ScorePart("against", -round(finding.strength, 3), finding.because or _SENTENCES["against"][language])
             )
+
+
+def _independent(findings: Sequence[Finding]) -> list[Finding]:
+    """Return the findings without those that say nothing but what a stronger one says of the same lines already."""
+    told: set[tuple[str, int]] = set()
+    kept: set[int] = set()
+    for finding in sorted((one for one in findings if one.supports), key=lambda one: (-one.strength, one.key)):
+        lines = {(one.input, one.line) for one in finding.observations()}
+        if not lines <= told:
+            kept.add(id(finding))
+            told |= lines
+    return [one for one in findings if not one.supports or id(one) in kept]
 
 
 def _put_back_earlier_boots(roots: Sequence[Hypothesis], language: str) -> None:
@@ -126,6 +154,21 @@ def _put_back_earlier_boots(roots: Sequence[Hypothesis], language: str) -> None:
         if later and one.probability >= CONCERN:
             best = max(later, key=lambda other: (other.probability, other.key))
             _multiply(one, "earlier-boot", 0.5, _SENTENCES["earlier-boot"][language].format(other=best.id))
+
+
+def _put_back_ended(
+    roots: Sequence[Hypothesis], recoveries: Sequence[Recovery], rulebook: Rulebook, language: str
+) -> None:
+    """Halve what was ended by its remedy (reboot, reset) and explains nothing beside its own lines: it is over.
+
+    What a job or a pod complains of stays explained by it.
+    """
+    for one in roots:
+        ended = ended_by(one, rulebook.causes[one.id].action, recoveries) if recoveries else None
+        own = {(fact.input, fact.line) for fact in one.observations()}
+        hurt = any((fact.input, fact.line) not in own for other in one.explains for fact in other.observations())
+        if ended is not None and not hurt:
+            _multiply(one, "ended", 0.5, _SENTENCES[f"ended-{ended.code}"][language])
 
 
 def _last_start(one: Hypothesis) -> float | None:
@@ -150,8 +193,10 @@ def _multiply(one: Hypothesis, part: str, factor: float, because: str) -> None:
 
 
 def _lag(one: Hypothesis, rulebook: Rulebook) -> float:
+    """Return how long before or after a hypothesis its counterpart may stand: where its lines state a timeout, that and some more."""
     rule = rulebook.causes.get(one.id) or rulebook.symptoms.get(one.id)
-    return rule.lag if rule is not None else _BEFORE
+    lag = rule.lag if rule is not None else _BEFORE
+    return one.waited() + _SLACK if lag > _BEFORE and one.waited() else lag
 
 
 def _fits(effect: Hypothesis, cause: Hypothesis, graph: nx.DiGraph, rulebook: Rulebook) -> bool:

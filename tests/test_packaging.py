@@ -34,10 +34,11 @@ def checked_in() -> list[Path]:
     return [path for name in done.stdout.split("\0") if name and (path := ROOT / name).is_file()]
 
 
-def test_there_are_three_lock_files() -> None:
+def test_there_are_four_lock_files() -> None:
     assert [path.name for path in LOCK_FILES] == [
         "requirements-build.lock",
         "requirements-dev.lock",
+        "requirements-fuzz.lock",
         "requirements.lock",
     ]
 

@@ -61,7 +61,7 @@ async def diagnose_inputs(service: Service, inputs: list[Input], languages: list
 
     def job(knowledge: Knowledge, store: Store) -> list[Report]:
         now, settings = service.clock(), service.settings
-        reports = triage_in_languages(inputs, knowledge, now=now, languages=languages, most_body=settings.most_body)
+        reports = triage_in_languages(inputs, knowledge, now=now, languages=languages, limits=settings.limits())
         service.write(store, save_reports(reports, face=face, received=now, keep=settings.keep_reports))
         return reports
 

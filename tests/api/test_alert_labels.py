@@ -26,27 +26,27 @@ SHAPES: dict[str, tuple[dict[str, str], Victim]] = {
     "dcgm with pod mapping, honorLabels true": (
         {"job": "dcgm-exporter", "instance": "10.0.3.7:9400", "pod": "train-worker-3", "namespace": "ml", "container": "main",
          "Hostname": "gpu-node-7.cluster.example.com", "gpu": "3", "device": "nvidia3"},
-        Victim(("gpu-node-7",), "train-worker-3", "ml", "main", gpu="3"),
+        Victim(("gpu-node-7",), "train-worker-3", "ml", "main", gpu="dcgm-3"),
     ),
     "dcgm on a host, no pod": ({"Hostname": "GPU-NODE-7", "gpu": "0", "UUID": UUID}, Victim(("gpu-node-7",), gpu=UUID)),
     "dcgm whose Hostname is the exporter's pod": (
-        {**EXPORTER, "Hostname": "nvidia-dcgm-exporter-x7k2p", "gpu": "3"}, Victim(("10.0.3.7",), gpu="3"),
+        {**EXPORTER, "Hostname": "nvidia-dcgm-exporter-x7k2p", "gpu": "3"}, Victim(("10.0.3.7",), gpu="dcgm-3"),
     ),
     "dcgm whose Hostname is the exporter's pod, node relabelled": (
-        {**EXPORTER, "Hostname": "nvidia-dcgm-exporter-x7k2p", "node": "gpu-node-7", "gpu": "3"}, Victim(("gpu-node-7",), gpu="3"),
+        {**EXPORTER, "Hostname": "nvidia-dcgm-exporter-x7k2p", "node": "gpu-node-7", "gpu": "3"}, Victim(("gpu-node-7",), gpu="dcgm-3"),
     ),
     "dcgm with empty pod (time slicing)": (
-        {"Hostname": "gpu-node-7", "gpu": "1", "pod": "", "namespace": "", "container": ""}, Victim(("gpu-node-7",), gpu="1"),
+        {"Hostname": "gpu-node-7", "gpu": "1", "pod": "", "namespace": "", "container": ""}, Victim(("gpu-node-7",), gpu="dcgm-1"),
     ),
     "dcgm old pod labels": (
         {"Hostname": "gpu-node-7", "gpu": "1", "pod_name": "train-0", "pod_namespace": "ml", "container_name": "main"},
-        Victim(("gpu-node-7",), "train-0", "ml", "main", gpu="1"),
+        Victim(("gpu-node-7",), "train-0", "ml", "main", gpu="dcgm-1"),
     ),
     "dcgm old uuid label": ({"hostname": "gpu-node-7", "uuid": UUID}, Victim(("gpu-node-7",), gpu=UUID)),
     "dcgm nvlink row": ({"hostname": "gpu-node-7", "nvlink": "4", "gpu_uuid": UUID}, Victim(("gpu-node-7",), gpu=UUID)),
     "dcgm nvswitch row": ({"hostname": "gpu-node-7", "nvswitch": "2"}, Victim(("gpu-node-7",))),
-    "dcgm with a Slurm job": ({"Hostname": "gpu-node-7", "gpu": "0", "hpc_job": "48291"}, Victim(("gpu-node-7",), job="48291", gpu="0")),
-    "relabelled: kubernetes_node": ({**EXPORTER, "kubernetes_node": "gpu-node-7", "gpu": "2"}, Victim(("gpu-node-7",), gpu="2")),
+    "dcgm with a Slurm job": ({"Hostname": "gpu-node-7", "gpu": "0", "hpc_job": "48291"}, Victim(("gpu-node-7",), job="48291", gpu="dcgm-0")),
+    "relabelled: kubernetes_node": ({**EXPORTER, "kubernetes_node": "gpu-node-7", "gpu": "2"}, Victim(("gpu-node-7",), gpu="dcgm-2")),
     "relabelled: nodename": ({"nodename": "gpu-node-7.example.com"}, Victim(("gpu-node-7",))),
     "kube-state-metrics pod": (
         {**KSM, "namespace": "ml", "pod": "train-worker-3", "node": "gpu-node-7", "container": "main"},

@@ -94,6 +94,34 @@ def test_a_window(log: Path) -> None:
     assert outcome("--until", "2026-01-31T12:14:59+08:00") == "nothing-found"
 
 
+PODS = """$ kubectl get pods -A -o wide
+NAMESPACE   NAME      READY   STATUS    RESTARTS   AGE   IP         NODE     NOMINATED NODE   READINESS GATES
+train       llama-0   1/1     Running   0          1h    10.0.0.1   node-a   <none>           <none>
+serve       vllm-0    1/1     Running   0          1h    10.0.0.2   node-b   <none>           <none>
+"""
+
+
+@pytest.mark.parametrize(("namespace", "found"), [("train", ["gpu.fell-off-bus"]), ("serve", [])])
+def test_a_namespace_is_its_pods_and_their_hosts(log: Path, tmp_path: Path, namespace: str, found: list[str]) -> None:
+    pods = tmp_path / "pods.txt"
+    pods.write_text(PODS, "utf-8")
+    report = report_of(run("triage", "--json", "--namespace", namespace, log, pods))
+    assert [one.cause for one in report.causes if one.verdict == "root"] == found
+
+
+@pytest.mark.parametrize(("node", "found"), [("node-a.example.com", ["gpu.fell-off-bus"]), ("node-b", [])])
+def test_a_node_is_looked_at_alone(log: Path, node: str, found: list[str]) -> None:
+    report = report_of(run("triage", "--json", "--node", node, log))
+    assert [one.cause for one in report.causes if one.verdict == "root"] == found
+
+
+@pytest.mark.parametrize("option", ["--job", "--namespace"])
+def test_a_job_that_no_input_knows(log: Path, option: str) -> None:
+    assert refused(run("triage", option, "llama", log)) == (
+        f"{option} llama: no input tells on which host it runs; name the hosts with --node"
+    )
+
+
 def test_a_store_keeps_what_was_read(log: Path, tmp_path: Path) -> None:
     path = tmp_path / "kept.duckdb"
     for _ in range(2):

@@ -170,6 +170,16 @@ def test_a_driver_of_the_other_family_says_so() -> None:
     assert "The registers 0x02100011, 0x00000000 fit no unit of the catalog." in text
 
 
+def test_registers_of_an_xid_74() -> None:
+    line = "NVRM: Xid (PCI:0003:00:00): 74, pid='<unknown>', name=<unknown>, NVLink: fatal error detected on link 14"
+    text = told(f"xid:74 {line}(0x100010, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0)")
+    assert "Registers of link 14" in text
+    assert text.index("register 1, bit 4:") < text.index("register 1, bit 20:")
+    assert "ECC or parity" in text
+    assert "Report them to NVIDIA" in told("xid:74", f"{line}(0x8, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0)")
+    assert "No bit is set" in told("xid:74", f"{line}(0x0, 0x1, 0x0, 0x0, 0x0, 0x0, 0x0)")
+
+
 def test_the_line_alone_is_enough() -> None:
     assert told(RLW).startswith("Xid 145  NVLINK_RLW_ERROR")
     assert told("nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Fatal, Link 63 LTSSM Fault Up").startswith(
@@ -295,5 +305,7 @@ def test_each_xid_is_explained_in_each_form(language: Language, knowledge: tuple
             assert "0000:3b:00.0" in text
             assert code.harmless or f"  {code.cause}" in text
             assert code.source in text
+            if code.code == "74":
+                assert ("Registers of link 14" if language == "en" else "链路 14 的寄存器") in text
             if 144 <= int(code.code) <= 150:
                 assert ("Decoded for drivers" if language == "en" else "驱动解码") in text, line

@@ -80,7 +80,10 @@ def test_two_services_do_not_share_a_store(tmp_path: Path) -> None:
     try:
         done = run("--port", str(free_port()), "--store", str(tmp_path / "store.duckdb"))
         assert done.returncode != 0
-        assert "another process holds this store" in done.stderr and "Traceback" not in done.stderr
+        assert (
+            "holds this store: stop it, send the input to that service" in done.stderr
+            and "Traceback" not in done.stderr
+        )
     finally:
         server.stop()
     assert server.process.returncode == 0

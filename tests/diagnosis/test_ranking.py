@@ -175,6 +175,18 @@ def test_a_lag_of_its_own_reaches_further(rulebook: Rulebook) -> None:
     assert told(ranked(rulebook, causes)) == [("link.flap", "root", ""), ("nccl.timeout", "consequence", "link.flap")]
 
 
+@pytest.mark.parametrize(("waited", "verdict"), [("7200000", "consequence"), ("600000", "root"), ("x", "consequence")])
+def test_a_stated_timeout_says_how_far_to_look_back(rulebook: Rulebook, waited: str, verdict: str) -> None:
+    found = ranked(
+        rulebook,
+        [
+            hypothesis("link.flap", "nic:node-a/mlx5_0", fact("watchdog-timeout", time=1000.0, ran_ms=waited)),
+            hypothesis("nccl.timeout", "job:1", fact("a", time=8000.0)),
+        ],
+    )
+    assert next(one.verdict for one in found if one.id == "nccl.timeout") == verdict
+
+
 def test_a_stand_in_gives_way_to_any_cause_of_what_it_stands_for(rulebook: Rulebook) -> None:
     causes = [
         hypothesis("nccl.timeout", "job:1", fact("a"), strength="decisive"),
