@@ -141,3 +141,15 @@ def _read_ports(reader: Reader) -> Iterator[Record]:
             entity=f"link:{nic}:{port}", attributes=attributes,
         )  # fmt: skip
         yield Relation(f"nic:{nic}", f"link:{nic}:{port}", "on", reader.input, begin, reader.node)
+        lid = _lid(fields.get("lid", ""))
+        if lid:  # perfquery names the port by it
+            yield Relation(f"link:{nic}:{port}", f"link:lid-{lid}:{port}", "same", reader.input, begin, reader.node)
+
+
+def _lid(text: str) -> int:
+    """Return a local identifier, 0 when the subnet manager has given none (0, 65535)."""
+    try:
+        lid = int(text, 0)
+    except ValueError:
+        return 0
+    return lid if 0 < lid < 0xC000 else 0

@@ -28,6 +28,7 @@ COMMAND = compile_later(
     r"/sys/class/infiniband/(?P<nic>\w+)/ports/(?P<port>\d+)/(?:hw_)?counters"
 )
 _HEADING = compile_later(r"# (?P<time>\d{4}-\S+) (?P<nic>[\w.-]+) port (?P<port>\d+)$")
+_LID = compile_later(r"# Port (?:extended )?counters: Lid (?P<lid>\d+) port (?P<port>\d+)")
 _PATH = compile_later(
     r"/sys/class/infiniband/(?P<nic>\w+)/ports/(?P<port>\d+)/(?:hw_)?counters/(?P<name>\w+)[: ]\s*(?P<value>\d+)$"
 )
@@ -37,7 +38,7 @@ _DATE = compile_later(
 )
 _VALUE = compile_later(r"(?P<name>[A-Za-z][A-Za-z0-9_]*)(?::\.*\s*|\s+)(?P<value>\d+)$")
 _PROMPT = compile_later(r"^\S*[#$] \S|^\[\S+ \S+\][#$] ")
-_PERFQUERY = {
+PERFQUERY = {
     "SymbolErrorCounter": "symbol_error", "LinkErrorRecoveryCounter": "link_error_recovery", "LinkDownedCounter": "link_downed",
     "PortRcvErrors": "port_rcv_errors", "PortRcvRemotePhysicalErrors": "port_rcv_remote_physical_errors",
     "PortRcvSwitchRelayErrors": "port_rcv_switch_relay_errors", "PortXmitDiscards": "port_xmit_discards",
@@ -65,6 +66,8 @@ def read_counters(reader: Reader) -> Iterator[Sample]:
         command = COMMAND.search(raw) if not _PATH.match(text) else None
         if heading:
             name, port, time = heading["nic"], heading["port"], parse_iso(heading["time"])
+        elif lid := _LID.match(text):
+            name, port = f"lid-{lid['lid']}", lid["port"]
         elif command:
             if place and _PROMPT.match(raw):
                 return  # the next command's own block
@@ -102,7 +105,7 @@ def _sample(line: Line, text: str, nic: str, port: str, time: float | None, node
         match = _VALUE.match(text)
     if match is None:
         return None
-    metric = _PERFQUERY.get(match["name"], match["name"])
+    metric = PERFQUERY.get(match["name"], match["name"])
     labels = {"nic": nic, "port": port} if nic else {}
     return Sample(
         SOURCE, metric, float(match["value"]), line.input, line.number, time=time, node=node,

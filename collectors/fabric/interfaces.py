@@ -7,6 +7,7 @@ pages. Samples::
     eth0             UP             10.0.44.16/24 fe80::1/64
     mlx5_0 port 1 ==> ens5f0np0 (Up)
     link mlx5_0/1 state ACTIVE physical_state LINK_UP netdev ens5f0np0
+    link mlx5_1/1 subnet_prefix fe80:0000:0000:0000 lid 13 sm_lid 1 lmc 0 state ACTIVE physical_state LINK_UP
     # mlnx_qos -i enp178s0f0
     PFC configuration:
             priority    0   1   2   3   4   5   6   7
@@ -26,13 +27,14 @@ from collectors.regex import compile_later
 
 SOURCE = "network"
 LAYERS = ("fabric",)
-SIGNATURES = (r"^\d+: [\w.@-]+: <[A-Z_,-]+> mtu \d+", r"^PFC configuration:", r"^\w[\w.-]* port \d+ ==> ", r"^link \w+/\d+ state ",
+SIGNATURES = (r"^\d+: [\w.@-]+: <[A-Z_,-]+> mtu \d+", r"^PFC configuration:", r"^\w[\w.-]* port \d+ ==> ",
+              r"^link \w+/\d+ (?:state|subnet_prefix) ",
               r"^[\w.@-]+ +(?:UP|DOWN|UNKNOWN) +(?:[\da-f:.]+/\d+ ?)*$")  # fmt: skip
 ANCHORS = (
     r"^\d+: [\w.@-]+: <[A-Z_,-]+> mtu \d+",
     r"^[A-Za-z][\w.@-]* +(?:UP|DOWN|UNKNOWN) ",
     r" port \d+ ==> \w",
-    r"^link \w+/\d+ state ",
+    r"^link \w+/\d+ (?:subnet_prefix \S+ lid \d+ .*)?state ",
 )
 HEADS = (r"mlnx_qos (?:.* )?-i ?\w", r"^PFC configuration:", r"^DCBX mode:", r"^Settings for [\w.@-]+:$")
 _LINK = compile_later(r"\d+: (?P<name>[\w.-]+)(?:@[\w.-]+)?: <(?P<flags>[A-Z_,0-9-]*)> mtu (?P<mtu>\d+)")
@@ -42,7 +44,8 @@ _BRIEF = compile_later(
 )
 _NETDEV = compile_later(r"(?P<nic>[\w.-]+) port (?P<port>\d+) ==> (?P<netdev>[\w.-]+) \((?P<state>Up|Down)\)")
 _RDMA = compile_later(
-    r"link (?P<nic>[\w.-]+)/(?P<port>\d+) state (?P<state>\w+) physical_state (?P<physical>\w+)(?: netdev (?P<netdev>[\w.-]+))?"
+    r"link (?P<nic>[\w.-]+)/(?P<port>\d+) (?:subnet_prefix \S+ lid (?P<lid>\d+) sm_lid (?P<sm_lid>\d+) lmc \d+ )?"
+    r"state (?P<state>\w+) physical_state (?P<physical>\w+)(?: netdev (?P<netdev>[\w.-]+))?"
 )
 _SETTINGS = compile_later(r"^Settings for (?P<name>[\w.-]+)(?:@\S+)?:$")
 _QOS = compile_later(r"mlnx_qos (?:.* )?-i ?(?P<netdev>[\w.-]+)")

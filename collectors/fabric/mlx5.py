@@ -22,6 +22,10 @@ from collectors.regex import compile_later
 
 SOURCE = "kernel"
 LAYERS = ("fabric",)
+SIGNATURES = (
+    r"^(?:mlx[45]_core|mlx5_ib|bnxt_en|ice|i40e|ixgbe|irdma|efa|ena|ionic) [0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d",
+    r"^infiniband \w+: Port: \d+ Link ", r"^\w+: \(slave [\w.-]+\): ", r"^(?:DMAR|AMD-Vi): ", r"^NETDEV WATCHDOG: ",
+)  # fmt: skip
 ANCHORS = (
     r"Link (?:DOWN|INIT|ACTIVE|ARMED|up$|down$|up[^a-z-]|down[^a-z-])",
     r"NIC Link is (?:Up|Down)",
@@ -32,6 +36,7 @@ ANCHORS = (
     r"mlx5_core [0-9a-f:.]+: firmware version: ",
     r"NETDEV WATCHDOG: ",
 )
+CONTEXT = (r"mlx5_core [0-9a-f:.]+: firmware version: ",)
 _PCI = r"(?P<pci>[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])"
 _DEVICE = r"(?:mlx[45]_core |bnxt_en |ice |i40e |ixgbe |irdma |ionic |ena |e1000e:? )?(?:" + _PCI + r"[ :]? ?)?"
 _PORT = compile_later(
@@ -66,7 +71,7 @@ def parse_line(line: Line) -> Iterator[Record]:
     """Yield `link` (code up, down, init, probe), `nic-module` and `nic-health` observations."""
     if line.program not in ("", "kernel"):
         return  # network managers say "Link UP" of bridges and containers
-    port = _PORT.search(line.text)
+    port = _PORT.search(line.text) if "Link " in line.text else None
     if port and not _VIRTUAL.match(port["nic"]):
         yield from _port(line, port["nic"], port["port"] or "1", port["state"], port.groupdict().get("pci"))
         return

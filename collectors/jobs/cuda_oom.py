@@ -1,8 +1,8 @@
 """The allocator's message when a GPU's memory runs out: how much was asked for, and who holds the rest.
 
-PyTorch in three wordings (up to 2.0; 2.1 with its misspelt "capacty"; from 2.2 on), CUDA and HIP builds. In a container the
-"Process N" named may be the process itself. `own_share` is what this process holds of the card (through PyTorch's allocator),
-`held_share` what anything else does. Samples::
+PyTorch in three wordings (up to 2.0; 2.1 with its misspelt "capacty"; from 2.2 on), CUDA, HIP, XPU and Ascend (NPU) builds. In
+a container the "Process N" named may be the process itself. `own_share` is what this process holds of the card (through
+PyTorch's allocator), `held_share` what anything else does. Samples::
 
     CUDA out of memory. Tried to allocate 216.00 MiB (GPU 0; 7.92 GiB total capacity; 69.17 MiB already allocated; 24.56 MiB free; ...
     CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 23.64 GiB of which 264.00 MiB is free. Process ...
@@ -19,12 +19,12 @@ from collectors.regex import compile_later
 
 SOURCE = "training"
 LAYERS = ("application",)
-SIGNATURES = (r"(?:CUDA|HIP) out of memory\. Tried to allocate",)
+SIGNATURES = (r"(?:CUDA|HIP|NPU|XPU) out of memory\. Tried to allocate",)
 ANCHORS = (r"out of memory\. Tried to allocate ",)
 
-_SIZE = r"(-?\d+(?:\.\d+)? (?:bytes|[KMGT]iB))"
-_WANTED = compile_later(rf"(?:CUDA|HIP) out of memory\. Tried to allocate {_SIZE}")
-_GPU = compile_later(r"GPU (\d+)(?:;| has a total)")
+_SIZE = r"(-?\d{1,15}(?:\.\d{1,9})? (?:bytes|[KMGT]iB))"  # bounded: a search does not begin anew at each of a thousand digits
+_WANTED = compile_later(rf"(?:CUDA|HIP|NPU|XPU) out of memory\. Tried to allocate {_SIZE}")
+_GPU = compile_later(r"(?:GPU|NPU|XPU) (\d+)(?:;| has a total)")
 _FIELDS = (
     ("total", compile_later(rf"{_SIZE} total capacity|total capac(?:i)?ty of {_SIZE}")),
     ("free", compile_later(rf"{_SIZE} free;|of which {_SIZE} is free")),
@@ -50,7 +50,7 @@ def parse_line(line: Line) -> Iterator[Record]:
     attributes = {name: plain(value) for name, value in sizes.items()}
     gpu = _GPU.search(text)
     if gpu:
-        attributes["gpu"] = gpu[1]
+        attributes["gpu"] = f"cuda-{gpu[1]}"
     if line.rank:
         attributes["rank"] = line.rank
     others = _OTHER.findall(text)
@@ -59,7 +59,7 @@ def parse_line(line: Line) -> Iterator[Record]:
     attributes |= _shares(sizes)
     yield Observation(
         SOURCE, "cuda-oom", line.input, line.number, line.number, line.text[:2000], time=line.time, node=line.host,
-        entity=f"gpu:{gpu[1]}" if gpu else f"rank:{line.rank}" if line.rank else "", attributes=attributes,
+        entity=f"gpu:cuda-{gpu[1]}" if gpu else f"rank:{line.rank}" if line.rank else "", attributes=attributes,
     )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -130,19 +131,30 @@ def _number(value: Any) -> int | None:
     return int(value) if isinstance(value, str) and value.lstrip("-").isdecimal() and len(value) < 20 else None
 
 
-def _ranks_of(group: Mapping[str, Any]) -> list[int]:
+def _ranks_of(group: Mapping[str, Any]) -> tuple[int, ...]:
     ranks = group.get("ranks")
     if isinstance(ranks, str):
-        return [int(one) for one in _NUMBERS.findall(ranks) if len(one) < 8]
-    return [one for one in ranks or () if isinstance(one, int)] if isinstance(ranks, list | tuple) else []
+        return _parse_ranks(ranks)
+    return tuple(one for one in ranks or () if isinstance(one, int)) if isinstance(ranks, list | tuple) else ()
+
+
+@lru_cache(maxsize=64)
+def _parse_ranks(text: str) -> tuple[int, ...]:
+    """Return the ranks in `[0, 1, 2]`: every dump of a job repeats the same lists, of thousands of ranks."""
+    return tuple(int(one) for one in _NUMBERS.findall(text) if len(one) < 8)
+
+
+@lru_cache(maxsize=64)
+def _as_set(ranks: tuple[int, ...]) -> frozenset[int]:
+    return frozenset(ranks)
 
 
 def _find_rank(name: str, groups: Mapping[str, Mapping[str, Any]], comms: Any) -> str:
     """Return the rank that a dump is of, by its name or by what it holds, "" when nothing tells."""
-    members = [set(ranks) for one in groups.values() if (ranks := _ranks_of(one))]
-    possible = set.intersection(*members) if members else set()
+    members = sorted({_as_set(ranks) for one in groups.values() if (ranks := _ranks_of(one))}, key=len)
+    possible = frozenset.intersection(*members) if members else frozenset()
     for match in reversed(list(_NAMED_RANK.finditer(re.split(r"[/\\]", name)[-1]))):
-        rank = int(match[1] or match[2])
+        rank = int((match[1] or match[2])[:9])
         if not possible or rank in possible:
             return str(rank)
     if len(possible) == 1:
@@ -157,16 +169,17 @@ def _find_rank(name: str, groups: Mapping[str, Mapping[str, Any]], comms: Any) -
     return str(rank_known) if len(known) == 1 and rank_known is not None else ""
 
 
-def shorten_ranks(ranks: Sequence[int]) -> str:
+@lru_cache(maxsize=64)
+def shorten_ranks(ranks: tuple[int, ...]) -> str:
     """Return ranks as `first-last/step` where they are evenly spaced, else one by one.
 
-    >>> shorten_ranks([0, 1, 2, 3]), shorten_ranks([0, 8, 16]), shorten_ranks([3]), shorten_ranks([0, 1, 5])
+    >>> shorten_ranks((0, 1, 2, 3)), shorten_ranks((0, 8, 16)), shorten_ranks((3,)), shorten_ranks((0, 1, 5))
     ('0-3/1', '0-16/8', '3', '0,1,5')
     """
-    ranks = sorted(set(ranks))
-    if len(ranks) > 2 and len({right - left for left, right in pairwise(ranks)}) == 1:
-        return f"{ranks[0]}-{ranks[-1]}/{ranks[1] - ranks[0]}"
-    return ",".join(str(one) for one in ranks)
+    ordered = sorted(set(ranks))
+    if len(ordered) > 2 and len({right - left for left, right in pairwise(ordered)}) == 1:
+        return f"{ordered[0]}-{ordered[-1]}/{ordered[1] - ordered[0]}"
+    return ",".join(str(one) for one in ordered)
 
 
 class _Dump:

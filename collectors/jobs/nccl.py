@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator
 
 from collectors.identity import normalise_node, normalise_pci
-from collectors.jobs.nccl_messages import MESSAGES, WAKERS
+from collectors.jobs.nccl_messages import WAKERS, messages_of
 from collectors.observation import Observation, Record, Relation
 from collectors.prefix import Line
 from collectors.regex import compile_later
@@ -27,10 +27,15 @@ SIGNATURES = (
     r"NCCL (?:INFO|WARN|TRACE) ",
     r"^\S+:\d+:\d+ \[\d+\] (?:INFO|WARN) ",
     r"^NCCL version \d",
-    r"^# nThread \d+ nGpus",
 )
 ANCHORS = (r"NCCL WARN ", r":\d+ \[\d+\] WARN ", *WAKERS)
-ROUTINE = (r"\] via NET/",)  # a line for each channel of each pair of ranks
+ROUTINE = (r"\] via NET/", r" via P2P/")  # a line for each channel of each pair of ranks
+CONTEXT = (
+    r" via P2P/",
+    r"INFO NCCL_[A-Z0-9_]+ set ",
+    r"NET(?:/g?IB)? ?: Using ",
+    r"Bootstrap ?: Using ",
+)  # a line for each rank
 
 _HEAD = compile_later(
     r"(?:(?P<host>[A-Za-z0-9][\w.-]*):(?P<pid>\d+):\d+ \[(?P<device>-?\d+)\] )?(?:[\w/.-]+:\d+ )?"
@@ -52,6 +57,10 @@ _CHANNEL = compile_later(
     r"(?:Channel|Ring) \d+(?:/\d+)? ?:? (?P<left>\d+)(?:\[\w+\])? -> (?P<right>\d+)(?:\[\w+\])? \[(?P<way>send|receive)\] "
     r"via NET/(?P<code>[\w ]+)/(?P<index>\d+)(?:\((?P<proxy>\d+)\))?(?P<direct>/GDRDMA)?"
 )
+_PEER_CHANNEL = compile_later(
+    r"(?:Channel|Ring) \d+(?:/\d+)? ?:? (?P<left>\d+)(?:\[(?:(?P<left_device>\d{1,2})|\w+)\])? -> (?P<right>\d+)"
+    r"(?:\[(?:(?P<right_device>\d{1,2})|\w+)\])? via (?P<code>P2P)/(?P<how>[\w ]+)"
+)
 _PACKAGE = compile_later(
     r"^(?:(?P<host>[A-Za-z][\w.-]*): +)?(?:ii +)?(?:libnccl2?[ -]|nvidia-nccl-cu\d+(?:==| +))(?P<text> *(?P<code>\d+\.\d+\.\d+)\S*)"
 )
@@ -62,12 +71,12 @@ _LOCAL = compile_later(r"^(?:127\.|169\.254\.|172\.(?:1[7-9]|2\d|3[01])\.0\.1$|1
 
 def parse_line(line: Line) -> Iterator[Record]:
     """Yield the facts of one line; sets the line's host."""
-    package = _PACKAGE.match(line.text)
+    package = _PACKAGE.match(line.text) if "nccl" in line.text else None
     if package:
         line.host = line.host or (normalise_node(package["host"]) if package["host"] else "")
         yield _observe(line, "nccl-version", package["code"], {"from": "package"})
         return
-    head = _SITE.search(line.text) or _HEAD.search(line.text)
+    head = (_SITE.search(line.text) if ":pid=" in line.text else None) or _HEAD.search(line.text)
     if head is None:
         version = _VERSION.search(line.text)
         if version:
@@ -82,14 +91,24 @@ def parse_line(line: Line) -> Iterator[Record]:
     yield from _read(line, groups["level"], head["text"], {name: value for name, value in process.items() if value})
 
 
+def read_warning(line: Line) -> Iterator[Record]:
+    """Yield the facts of a warning that stands by itself, without NCCL's head, as programs repeat it."""
+    yield from _read(line, "WARN", line.text, {})
+
+
 def _read(line: Line, level: str, text: str, process: dict[str, str]) -> Iterator[Record]:
-    init = _INIT.search(text)
+    init = _INIT.search(text) if " rank " in text else None
     if init:
         yield from _read_init(line, init, process)
         return
-    channel = _CHANNEL.search(text)
+    channel = _CHANNEL.search(text) if " via NET/" in text else None
     if channel:
         yield from _read_channel(line, channel, process)
+        return
+    direct = _PEER_CHANNEL.search(text) if " via P2P/" in text else None
+    if direct:
+        named = {name: value.strip() for name, value in direct.groupdict().items() if value}
+        yield _observe(line, "channel", named.pop("code"), process | named)
         return
     if level == "INFO" and ("Using" in text or "OOB" in text):
         yield from _read_interfaces(line, text, process)
@@ -97,8 +116,8 @@ def _read(line: Line, level: str, text: str, process: dict[str, str]) -> Iterato
     if version:
         yield _observe(line, "nccl-version", version["code"], process | {"from": "log"})
         return
-    for kind, only, regex in MESSAGES:
-        match = regex.search(text) if only in ("", level) else None
+    for kind, regex in messages_of(level):
+        match = regex.search(text)
         if match:
             named = {name: value for name, value in match.groupdict().items() if value}
             yield _observe(line, kind, named.pop("code", ""), process | named, text)
@@ -151,7 +170,7 @@ def _read_channel(line: Line, match: re.Match[str], process: dict[str, str]) -> 
     rank = match["proxy"] or (match["left"] if match["way"] == "send" else match["right"])
     attributes = process | {"direct": "yes" if match["direct"] else "no", "way": match["way"], "index": match["index"]}
     yield _observe(line, "channel", match["code"], attributes)
-    if line.host and "pid" in process and match["code"].startswith("IB") and not match["proxy"]:
+    if line.host and "pid" in process and match["code"].startswith(("IB", "gIB")) and not match["proxy"]:
         yield Relation(
             f"rank:{rank}", f"nic:ib-{process['pid']}-{match['index']}", "on", line.input, line.number, line.host
         )
@@ -171,9 +190,17 @@ def _read_interfaces(line: Line, text: str, process: dict[str, str]) -> Iterator
         for one in addresses[:1] if line.host else ():
             if not _LOCAL.match(one["address"]):
                 yield Relation(f"node:{one['address']}", f"node:{line.host}", "same", line.input, line.number)
-    if "NET/IB" not in text or not line.host:
-        return
-    for device in _DEVICE.finditer(text):
+    devices = list(_DEVICE.finditer(text)) if "NET/IB" in text or "NET/gIB" in text else []
+    if devices:
+        names = dict.fromkeys(f"{one['nic']}:{one['port']}" for one in devices)
+        listed = {
+            "nics": " ".join(dict.fromkeys(one["nic"] for one in devices)),
+            "ports": " ".join(names),
+            "layers": " ".join(sorted({one["layer"] for one in devices})),
+            "count": str(len(names)),
+        }
+        yield _observe(line, "adapters", "", process | listed, text)
+    for device in devices if line.host else ():
         nic, port = device["nic"], device["port"]
         yield Relation(f"nic:{nic}", f"link:{nic}:{port}", "on", line.input, line.number, line.host)
         if "pid" in process:

@@ -7,6 +7,7 @@ File and line numbers in front of a message move with every release and are neve
 from __future__ import annotations
 
 import re
+from functools import cache
 
 _TABLE: tuple[tuple[str, str, str], ...] = (
     # --- InfiniBand and RoCE: a work completion in error (up to 2.19 `error N,`, 2.20 on `status=N`, 2.28 on `status=NAME(N)`)
@@ -45,17 +46,29 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     ("no-interface", "WARN", r"(?P<code>[Nn]o (?:socket |usable (?:listening )?)?interface found|Could not find any .*interface)"),
     ("no-interface", "WARN", r"(?P<code>no device found (?:matching|after excluding))"),
     ("gpudirect", "INFO", r"GPU Direct RDMA (?P<code>Disabled|Enabled|\(\S+\) enabled) for (?:HCA|GPU) \d+ (?:'|/)(?P<nic>[A-Za-z]\w+)?"),
+    # --- what NCCL knows of the machine (subsystems NET and GRAPH): rates in Mb/s, bandwidths in GB/s
+    (
+        "adapter", "INFO",
+        r"NET/IB ?: \[\d+\] (?P<nic>[A-Za-z][\w.-]*):\w+:(?P<port>\d+)/(?P<code>IB|RoCE|\w+) .*\bspeed=(?P<mbps>\d+)",
+    ),
+    ("topology", "INFO", r"=== System ?: max(?:Bw|Width) (?P<most>[\d.]+) total(?:Bw|Width) (?P<total>[\d.]+)"),
+    ("topology-flat", "INFO", r"^\+ PCI\[(?P<gbytes>[\d.]+)\] - (?P<code>GPU|NIC)/"),  # right below a processor, no switch between
+    (
+        "graph", "INFO",
+        (r"Pattern (?P<code>\d+), crossNic \d+, nChannels (?P<channels>\d+), (?:bw|speed) (?P<intra>[\d.]+)/(?P<inter>[\d.]+), "
+        r"type (?P<type_intra>\w+)/(?P<type_inter>\w+)"),
+    ),
     # --- set-up that fails
     (
         "duplicate-gpu", "WARN",
         r"(?P<code>Duplicate GPU) detected : rank (?P<rank>\d+) and rank (?P<other>\d+) both on CUDA device (?P<bus>[0-9a-f]+)",
     ),
-    ("truncated", "WARN", r"(?P<code>Message truncated) : received (?P<received>\d+) bytes instead of (?P<expected>\d+)"),
+    ("truncated", "WARN", r"(?P<code>Message truncated) : receiv(?:ed|ing) (?P<received>[\d,]+) bytes instead of (?P<expected>[\d,]+)"),
     (
         "version-mismatch", "WARN",
         r"(?P<code>Mismatched NCCL version) detected : rank \d+ version (?P<first>\d+) rank \d+ version (?P<second>\d+)",
     ),
-    ("collective-mismatch", "WARN", r"(?P<code>collective mismatch) error,? local size (?P<local>\d+) remote size (?P<remote>\d+)"),
+    ("collective-mismatch", "WARN", r"(?P<code>collective mismatch) error,? local size (?P<local>\d+) remote(?: size)? (?P<remote>\d+)"),
     (
         "verbs-call", "WARN",
         (r"Call to (?P<code>ibv_\w+|mlx5dv_\w+) failed(?: with (?:error )?(?:(?P<errno>\d+) )?(?P<error>[A-Z][A-Za-z ]+?))?(?: errno \d+)?"
@@ -70,23 +83,32 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
         r"(?P<code>socketProgress(?:Opt)?: abort called)"),
     ),
 )  # fmt: skip
-MESSAGES: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
-    (kind, level, re.compile(regex)) for kind, level, regex in _TABLE
-)
+
+
+@cache
+def messages_of(level: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Return (kind, regex) of the messages that may stand at a level (`INFO`, `WARN`, ...), in order."""
+    return tuple((kind, re.compile(regex)) for kind, only, regex in _TABLE if only in ("", level))
+
 
 # INFO lines that carry facts: all others are left alone, for there are very many. (WARN lines always wake the collector.)
 WAKERS = (
     r"nranks \d+ .*(?:START|COMPLETE)",
     r"Bootstrap ?: Using ",
-    r"NET(?:/IB)? ?: Using ",
+    r"NET(?:/g?IB)? ?: Using ",
     r"NET/IB ?: No device found",
     r"NET/Socket ?: Using ",
     r"INFO Using network ",
     r"INFO NCCL_[A-Z0-9_]+ set ",
     r"\] via NET/",
+    r" via P2P/",
     r"NCCL version \d",
     r"libnccl2? +\d|libnccl2?-\d|nvidia-nccl-cu\d+(?:==| +)\d",
     r"Failed to open libibverbs",
     r"returned [A-Z][A-Za-z ]+, retrying",
     r"GPU Direct RDMA Disabled",
+    r"NET/IB ?: \[\d+\] .* speed=\d+ context=",
+    r"=== System ?: max",
+    r"NCCL INFO \+ PCI\[",
+    r"Pattern \d+, crossNic \d",
 )

@@ -84,7 +84,7 @@ def parse_block(reader: Reader) -> Iterator[Record]:
             state["operation"], most, last = counts["operation"], {}, {}
         if many:
             last = _named(many, peers=many["count"])
-            most = last if int(last["peers"]) > int(most.get("peers", "0")) else most
+            most = last if int(last["peers"][:18]) > int(most.get("peers", "0")[:18]) else most
         if not (row or rank or process or _BETWEEN.match(text)):
             return
         reader.next()
@@ -111,7 +111,7 @@ def _compare(own: Mapping[str, str], most: Mapping[str, str]) -> dict[str, str]:
 
 
 def _launched(said: Mapping[str, str]) -> int | None:
-    return int(said["launched"]) if "launched" in said else 0 if "none" in said else None
+    return int(said["launched"][:18]) if "launched" in said else 0 if "none" in said else None
 
 
 def _named(match: re.Match[str], **more: str) -> dict[str, str]:

@@ -88,6 +88,6 @@ def _observe(line: Line, kind: str, attributes: dict[str, str]) -> Observation:
 def _seconds(clock: str) -> int:
     """Return the seconds in `07:55` or `1:02:03`."""
     total = 0
-    for part in clock.split(":"):
-        total = total * 60 + int(part or 0)
+    for part in clock.split(":")[:4]:
+        total = total * 60 + int(part[:9] or 0)
     return total

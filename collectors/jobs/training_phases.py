@@ -8,6 +8,8 @@ ends of such work are read; how long it took is arithmetic (`diagnosis.analyses.
       successfully saved checkpoint at iteration   20000 to /data/ckpt
     ***** Running Evaluation *****
     Running tokenizer on dataset (num_proc=16):  12%|##        | 36000/300000
+    2026-07-22 18:20:04,602 INFO trainer rank=0 running validation: 30 datasets
+    Validation DataLoader 0:  12%|#2        | 120/1000 [25:11<3:04:00, 12.5s/it]
 """
 
 from __future__ import annotations
@@ -52,11 +54,11 @@ _PHASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (  # phase, its edge, wh
         "evaluation", "begin",
         (
             r"\*+ ?Running (?:Evaluation|Prediction|evaluation|Test) ?\*+", r"[Vv]alidation sanity check",
-            r"^(?:.*\] ?)?(?:Running|Starting|Start|Begin) (?:evaluation|validation|eval)\b", r"Evaluating:? .*\b0%\|",
-            r"Generating (?:samples|predictions)",
+            r"\b(?:[Rr]un|[Ss]tart|[Bb]egin)(?:n?ing)?(?: the| full)? (?:evaluation|validation|eval)\b", r"Evaluating:? .*\b0%\|",
+            r"Generating (?:samples|predictions)", r"Validation DataLoader \d+: +\d{1,2}%\|",
         ),
     ),
-    ("evaluation", "end", (r"(?:[Ee]valuation|[Vv]alidation) (?:finished|done|took|complete)",)),
+    ("evaluation", "end", (r"(?:[Ee]valuation|[Vv]alidation) (?:finished|done|took|complete)", r"Validation DataLoader \d+: +100%\|",)),
     (
         "data preparation", "end",
         (
@@ -86,6 +88,8 @@ _PHASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (  # phase, its edge, wh
 )  # fmt: skip
 _COMPILED = tuple((phase, edge, compile_later("|".join(marks))) for phase, edge, marks in _PHASES)
 ANCHORS = tuple(mark.replace(r"(?! to .*[._-]\d+_)", "") for _, _, marks in _PHASES for mark in marks)
+CONTEXT = ANCHORS
+_RANK = compile_later(r"\brank[= :]{1,2}(\d{1,6})\b")
 _TIME = compile_later(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?")
 
 
@@ -96,9 +100,11 @@ def parse_line(line: Line) -> Iterator[Observation]:
             if line.time is None:  # the time often stands behind a progress bar or a logger's name
                 stamp = _TIME.search(line.text)
                 line.time = parse_iso(stamp[0]) if stamp else None
-            attributes = {"edge": edge} | ({"rank": line.rank} if line.rank else {})
+            named = _RANK.search(line.text)
+            rank = line.rank or (named[1] if named else "")
+            attributes = {"edge": edge} | ({"rank": rank} if rank else {})
             yield Observation(
                 SOURCE, "phase", line.input, line.number, line.number, line.text[:500], code=phase, time=line.time,
-                node=line.host, entity=f"rank:{line.rank}" if line.rank else "", attributes=attributes,
+                node=line.host, entity=f"rank:{rank}" if rank else "", attributes=attributes,
             )  # fmt: skip
             return

@@ -19,6 +19,7 @@ _MOST_CITED = 8
 _TOGETHER = frozenset(
     {"ALLREDUCE", "ALLGATHER", "_ALLGATHER_BASE", "REDUCE_SCATTER", "_REDUCE_SCATTER_BASE", "ALLTOALL", "ALLTOALL_BASE"}
 )
+_ONE_WAY = frozenset({"BROADCAST", "_BROADCAST_OOP", "REDUCE", "SEND", "RECV"})
 _FARTHEST = 64  # operations; numbers farther apart rather belong to other process groups
 
 
@@ -57,6 +58,7 @@ def _compare(
     waiters = [last[rank] for rank, at in waiting.items() if at == stuck]
     proof = [*waiters[:2], *[one for one in timeouts if one.attributes.get("sequence") == str(stuck)][:2]]
     odd = False
+    one_way = {one.attributes.get("rank", "") for one in timeouts if one.code in _ONE_WAY}
     for rank, enqueued, completed in rows:
         if enqueued < stuck and enqueued == completed and completed >= stuck - 3:
             odd = True
@@ -66,6 +68,8 @@ def _compare(
             )
         elif completed + 1 < stuck:
             odd = True
+            if rank in one_way:  # the source of a broadcast goes on without waiting for those whom it serves
+                continue
             yield (
                 _make("behind", last[rank], {"sequence": str(stuck), "completed": str(completed)}),
                 [last[rank], *proof],
@@ -132,11 +136,14 @@ def _absent(timeouts: Sequence[Observation], facts: Facts) -> Iterator[tuple[Obs
     missing = [rank for rank in range(size) if str(rank) not in said]
     if size < 4 or not said or len(missing) > max(1, size // 16) or not missing:
         return
+    hosts = {one.upper: one.lower[5:] for one in facts.relations if one.how == "on" and one.lower.startswith("node:")}
     for rank in missing:
         first = timeouts[0] if timeouts else facts.by_kind["progress"][0]
+        host = facts.resolver.host(hosts.get(f"rank:{rank}", ""))
         yield Observation(
             "derived", "collective", first.input, first.line, first.line, f"rank {rank} reports nothing, {len(said)} others do",
-            code="absent", time=first.time, entity=f"rank:{rank}", attributes={"rank": str(rank)}, raw=first.raw,
+            code="absent", time=first.time, entity=f"rank:{rank}", raw=first.raw,
+            attributes={"rank": str(rank), **({"peer_host": host} if host else {})},
         ), list(timeouts[:3]) or [first]  # fmt: skip
 
 

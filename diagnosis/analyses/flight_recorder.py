@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from collectors.observation import Observation
+from diagnosis.analyses.ranks import expand_ranks, make_collective, order_rank
+from diagnosis.analyses.recorder_peers import find_peer_waits
 from diagnosis.facts import Facts
 
 _MOST_CITED = 6
@@ -70,6 +72,8 @@ def derive(facts: Facts) -> Iterator[Derived]:
         yield from (one for group in groups if group.stuck >= 0 for one in _tell_waiting(group))
         return
     waits_in = _find_waits(groups)
+    elsewhere = _Group("p2p")  # where those wait that stand in a send or a receive before any collective
+    waits_in |= dict.fromkeys(find_peer_waits(facts), elsewhere)
     cycle = _find_cycle(groups, waits_in)
     if cycle:
         yield _tell_cycle(cycle, waits_in)
@@ -110,19 +114,6 @@ def _read_groups(facts: Facts) -> list[_Group]:
         if len(group.states) < 2:
             group.stuck = -1
     return [groups[key] for key in sorted(groups)]
-
-
-def expand_ranks(text: str) -> list[str]:
-    """Return the ranks that `first-last/step` or a list stands for.
-
-    >>> expand_ranks("0-16/8"), expand_ranks("0,1,5"), expand_ranks("")
-    (['0', '8', '16'], ['0', '1', '5'], [])
-    """
-    if "/" in text:
-        span, _, step = text.partition("/")
-        first, _, last = span.partition("-")
-        return [str(rank) for rank in range(int(first), min(int(last), 1_000_000) + 1, max(1, int(step)))]
-    return [one for one in text.split(",") if one]
 
 
 def _kind(entry: Observation) -> str:
@@ -167,12 +158,12 @@ def _tell_mismatch(
 ) -> Iterator[Derived]:
     counts, elsewhere = Counter(looks.values()), Counter(others)
     usual = min(counts, key=lambda value: (-counts[value], -elsewhere[value], value))
-    odd = sorted((rank for rank, value in looks.items() if value != usual), key=_order)
+    odd = sorted((rank for rank, value in looks.items() if value != usual), key=order_rank)
     rival = max(((counts[value], elsewhere[value]) for value in counts if value != usual), default=(0, 0))
     even = (counts[usual], elsewhere[usual]) <= rival or (
         2 * counts[usual] <= len(looks) and not elsewhere[usual]
     )  # half and half: nobody is the odd one
-    usual_rank = min((rank for rank, value in looks.items() if value == usual), key=_order)
+    usual_rank = min((rank for rank, value in looks.items() if value == usual), key=order_rank)
     if what == "operation" and any(_is_swapped(group, number, rank, usual_rank) for rank in odd):
         what = "order"
     table = "; ".join(f"{_say_ranks([r for r in looks if looks[r] == value])}: {value}" for value in sorted(counts))
@@ -187,7 +178,7 @@ def _tell_mismatch(
         }
         text = f"group {group.name}, operation {number}: {what} differs ({table})"[:1000]
         proof = [at[rank], at[usual_rank]]
-        yield _make("mismatch", at[rank], "" if even else rank, attributes, text, whole=even), proof
+        yield make_collective("mismatch", at[rank], "" if even else rank, attributes, text, whole=even), proof
 
 
 def _is_swapped(group: _Group, number: int, one: str, other: str) -> bool:
@@ -220,7 +211,9 @@ def _find_cycle(groups: Sequence[_Group], waits_in: Mapping[str, _Group]) -> lis
     for group in groups:
         if group.stuck >= 0:
             others = {
-                other.name: other for rank in group.outside() if (other := waits_in.get(rank)) and other is not group
+                other.name: other
+                for rank in group.outside()
+                if (other := waits_in.get(rank)) and other in groups and other is not group
             }
             next_of[group.name] = [others[name] for name in sorted(others)]
     by_name = {group.name: group for group in groups}
@@ -250,20 +243,20 @@ def _tell_cycle(cycle: Sequence[_Group], waits_in: Mapping[str, _Group]) -> Deri
                     break
     first = proof[0] if proof else next(iter(cycle[0].states.values()))
     attributes = {"groups": " ".join(group.name for group in cycle)}
-    return _make("cycle", first, "", attributes, "; ".join(said)[:1000], whole=True), proof or [first]
+    return make_collective("cycle", first, "", attributes, "; ".join(said)[:1000], whole=True), proof or [first]
 
 
 def _tell_waiting(group: _Group) -> Iterator[Derived]:
-    waiters = sorted(group.waiters(), key=_order)
+    waiters = sorted(group.waiters(), key=order_rank)
     proof = [entry for rank in waiters[:_MOST_CITED] if (entry := group.entries[rank].get(group.stuck))]
     if len(waiters) > 1 and proof:
         attributes = {"sequence": str(group.stuck), "ranks": str(len(waiters)), "operation": _kind(proof[0])}
         text = f"group {group.name}: {len(waiters)} ranks wait in operation {group.stuck} ({_kind(proof[0])})"
-        yield _make("waiting", proof[0], "", attributes, text, whole=True), proof
+        yield make_collective("waiting", proof[0], "", attributes, text, whole=True), proof
 
 
 def _find_odd_rank(group: _Group, waits_in: Mapping[str, _Group]) -> Iterator[Derived]:
-    waiters = sorted(group.waiters(), key=_order)
+    waiters = sorted(group.waiters(), key=order_rank)
     outside = [rank for rank in group.outside() if waits_in.get(rank, group) is group]
     behind = [rank for rank in group.states if -1 < group.number(rank, "waiting") < group.stuck]
     agree = "yes" if len(waiters) >= 2 and len(waiters) + len(outside) == len(group.states) else "no"
@@ -272,14 +265,17 @@ def _find_odd_rank(group: _Group, waits_in: Mapping[str, _Group]) -> Iterator[De
         most = max(1, len(group.states) // _FEW, 8 if len(group.states) >= 32 else 0)  # a host's share of a large group
         if len(ranks) > most:
             continue
-        for rank in sorted(ranks, key=_order)[:_MOST_NAMED]:
+        for rank in sorted(ranks, key=order_rank)[:_MOST_NAMED]:
             state = group.states[rank]
             attributes = {
                 "sequence": str(group.stuck), "enqueued": str(group.number(rank, "enqueued")), "agree": agree,
                 "completed": str(group.number(rank, "completed")), "waiters": str(len(waiters)), "recorder": "yes",
             }  # fmt: skip
             text = f"rank {rank} {code} in group {group.name}: {len(waiters)} ranks wait in operation {group.stuck}"
-            yield _make(code, proof[0] if proof else state, rank, attributes, text, place=state), [state, *proof]
+            yield (
+                make_collective(code, proof[0] if proof else state, rank, attributes, text, place=state),
+                [state, *proof],
+            )
     yield from _find_stopped(group)
 
 
@@ -290,16 +286,19 @@ def _find_stopped(group: _Group) -> Iterator[Derived]:
     held = [rank for rank, entry in at.items() if entry.code == "scheduled"]
     if not started or not held or len(held) > max(1, len(at) // _FEW):
         return
-    for rank in sorted(held, key=_order):
+    for rank in sorted(held, key=order_rank):
         attributes = {"sequence": str(group.stuck), "started": str(len(started))}
         text = f"rank {rank} has not started operation {group.stuck} of group {group.name}, {len(started)} others have"
-        yield _make("stopped", at[rank], rank, attributes, text), [at[rank], *[at[one] for one in started[:2]]]
+        yield (
+            make_collective("stopped", at[rank], rank, attributes, text),
+            [at[rank], *[at[one] for one in started[:2]]],
+        )
 
 
 def _find_missing(group: _Group) -> Iterator[Derived]:
     known = [rank for rank in group.states if not rank.startswith("?")]
     missing = [rank for rank in group.members if rank not in group.states]
-    waiters = sorted(group.waiters(), key=_order)
+    waiters = sorted(group.waiters(), key=order_rank)
     if len(known) < len(group.states) or len(known) < 3 or not waiters or group.outside():
         return
     if not missing or len(missing) > max(1, len(group.members) // _FEW):
@@ -309,33 +308,9 @@ def _find_missing(group: _Group) -> Iterator[Derived]:
         attributes = {"sequence": str(group.stuck), "dumps": str(len(known)), "recorder": "yes"}
         text = f"no dump of rank {rank}; {len(known)} other ranks of group {group.name} have one and wait in operation {group.stuck}"
         first = proof[0] if proof else group.states[waiters[0]]
-        yield _make("no-dump", first, rank, attributes, text, whole=True), proof or [first]
-
-
-def _order(rank: str) -> tuple[bool, int, str]:
-    return not rank.isdigit(), int(rank) if rank.isdigit() else 0, rank
+        yield make_collective("no-dump", first, rank, attributes, text, whole=True), proof or [first]
 
 
 def _say_ranks(ranks: Sequence[str]) -> str:
-    ordered = sorted(ranks, key=_order)
+    ordered = sorted(ranks, key=order_rank)
     return "rank " + ", ".join(ordered[:4]) + (f" and {len(ordered) - 4} more" if len(ordered) > 4 else "")
-
-
-def _make(
-    code: str,
-    one: Observation,
-    rank: str,
-    attributes: Mapping[str, str],
-    text: str,
-    *,
-    whole: bool = False,
-    place: Observation | None = None,
-) -> Observation:
-    """Make a derived fact at `one`; `whole`: its host is not the rank's; `place`: where the rank itself says so."""
-    where = place or one
-    named = rank if rank.isdigit() else ""
-    return Observation(
-        "derived", "collective", where.input, where.line, where.line, text, code=code, time=one.time,
-        node="" if whole else where.node, entity=f"rank:{named}" if named else "",
-        attributes={**attributes, **({"rank": named} if named else {})}, raw=where.raw,
-    )  # fmt: skip

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from collectors.observation import Observation
 from collectors.orchestration.kube_names import parse_quantity
-from diagnosis.analyses.waiting import find_capacity, find_waiting
+from diagnosis.analyses.waiting import Waiting, find_capacity, find_waiting
 from diagnosis.facts import Facts
 
 Derived = tuple[Observation, Sequence[Observation]]
@@ -33,18 +33,19 @@ class _Gang:
 
 def derive(facts: Facts) -> Iterator[Derived]:
     """Yield what the gangs' messages, the pod groups and the pods of a job say together."""
-    yield from _gangs(facts)
-    yield from _partial_jobs(facts)
-    yield from _pod_groups(facts)
+    waits = find_waiting(facts)
+    yield from _gangs(facts, waits)
+    yield from _partial_jobs(facts, waits)
+    yield from _pod_groups(facts, waits)
 
 
 def _filled(**attributes: str) -> dict[str, str]:
     return {name: value for name, value in attributes.items() if value}
 
 
-def _gangs(facts: Facts) -> Iterator[Derived]:
+def _gangs(facts: Facts, waits: Sequence[Waiting]) -> Iterator[Derived]:
     gangs: dict[str, _Gang] = defaultdict(_Gang)
-    for waiting in find_waiting(facts):
+    for waiting in waits:
         for clause in waiting.clauses:
             if clause.code != "gang":
                 continue
@@ -89,20 +90,20 @@ def _gangs(facts: Facts) -> Iterator[Derived]:
         )
 
 
-def _partial_jobs(facts: Facts) -> Iterator[Derived]:
+def _partial_jobs(facts: Facts, waits: Sequence[Waiting]) -> Iterator[Derived]:
     """A job (named by its pods' roles) of which some pods run and others wait for a node."""
     members: dict[str, dict[str, Observation]] = defaultdict(dict)
     for one in facts.by_kind.get("row", ()):
         match = _MEMBER.match(one.attributes.get("object", "")) if one.code == "Pod" else None
         if match:
             members[match["job"]][one.attributes["object"]] = one
-    waits = {waiting.entity: waiting.observation for waiting in find_waiting(facts)}
+    waiting = {one.entity: one.observation for one in waits}
     halves = []
     for job, pods in sorted(members.items()):
         placed = [one for _, one in sorted(pods.items()) if one.attributes.get("status") in _PLACED]
         pending = [one for _, one in sorted(pods.items()) if one.attributes.get("status") == "Pending"]
         reasons = [
-            waits[entity] for one in pending if (entity := facts.resolver.resolve(one.entity, one.node)) in waits
+            waiting[entity] for one in pending if (entity := facts.resolver.resolve(one.entity, one.node)) in waiting
         ]
         if placed and pending:
             attributes = _filled(
@@ -128,13 +129,12 @@ def _partial_jobs(facts: Facts) -> Iterator[Derived]:
         )
 
 
-def _pod_groups(facts: Facts) -> Iterator[Derived]:
+def _pod_groups(facts: Facts, waits: Sequence[Waiting]) -> Iterator[Derived]:
     """Volcano: groups that are let in (Inqueue) and have no running pod, while others of their namespace stay out."""
     groups: dict[str, list[Observation]] = defaultdict(list)
     for one in facts.by_kind.get("row", ()):
         if one.code == "PodGroup":
             groups[one.attributes.get("namespace", "")].append(one)
-    waits = find_waiting(facts)
     refused = [
         one.observation for one in waits if any(clause.code in ("queue-quota", "overused") for clause in one.clauses)
     ]

@@ -1,7 +1,8 @@
 """What differs between the hosts of one job: NCCL versions, network modules; and whether a host's identity is used twice.
 
-Yields `nccl-versions-differ`, `networks-differ` (hosts of one job use unlike NCCL networks) and `duplicate-gpu-hosts` (code
-other-host where the two ranks of a "Duplicate GPU" message run on different hosts, same-host where they share one).
+Yields `nccl-versions-differ`, `networks-differ` (hosts of one job use unlike NCCL networks; code: what the odd ones have) and
+`duplicate-gpu-hosts` (code other-host where the two ranks of a "Duplicate GPU" message run on different hosts, same-host where
+they share one).
 """
 
 from __future__ import annotations
@@ -33,14 +34,17 @@ def _differ(facts: Facts, kind: str, name: str) -> Derived:
     ):
         return
     common = max(
-        sorted(set(sets.values()), key=sorted), key=lambda one: sum(1 for other in sets.values() if other == one)
+        sorted(set(sets.values()), key=sorted),
+        key=lambda one: (sum(1 for other in sets.values() if other == one), "Socket" not in one),
     )
     odd = sorted(node for node, found in sets.items() if found != common)
     proof = [one for node in [*odd, *sorted(node for node in sets if node not in odd)] for one in values[node].values()]
     where = odd[0] if len(odd) == 1 else ""
+    alone = sorted({code for node in odd for code in values[node]}) if kind == "network" else []
     text = "; ".join(f"{node}: {', '.join(sorted(found))}" for node, found in sorted(sets.items())[:8])
     yield Observation(
-        "derived", name, proof[0].input, proof[0].line, proof[0].line, text, node=where, time=proof[0].time,
+        "derived", name, proof[0].input, proof[0].line, proof[0].line, text, code=alone[0] if len(alone) == 1 else "", node=where,
+        time=proof[0].time,
         attributes={"hosts": str(len(sets)), "kinds": str(len(set(sets.values())))}, raw=proof[0].raw,
     ), proof[:8]  # fmt: skip
 

@@ -23,7 +23,9 @@ _WATCHED = frozenset({
     "tx_pause_storm_warning_events", "tx_pause_storm_error_events", "rx_global_pause", "tx_global_pause",
     "node_infiniband_link_downed_total", "node_infiniband_symbol_error_total",
     "node_infiniband_link_error_recovery_total", "node_infiniband_port_errors_received_total",
-    "node_network_carrier_down_changes_total",
+    "node_network_carrier_down_changes_total", "effective_physical_errors", "bond_link_failures",
+    "switch_fcs_errors", "switch_symbol_errors", "switch_rx_errors", "switch_rx_drops", "switch_tx_drops",
+    "netdev_rx_errors", "netdev_rx_dropped", "netdev_rx_missed", "netdev_tx_errors", "netdev_tx_dropped", "netdev_tx_carrier",
     *(f"{way}_prio{priority}_{what}" for way in ("rx", "tx") for priority in range(8) for what in ("pause", "packets", "discards")),
 })  # fmt: skip
 

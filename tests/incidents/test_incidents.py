@@ -5,8 +5,11 @@ from __future__ import annotations
 import pickle
 
 from collectors.jobs import plain_pickle
+from diagnosis.engine import Knowledge
+from diagnosis.rulebook import load_rulebook
 from tests.incidents.generate import FAULTS, make_incident
 from tests.incidents.measure import NODE_BAR, RANK_BAR, measure, share
+from tests.incidents.stages import cost
 
 SMALL = (8, 16, 16, 32)
 
@@ -31,3 +34,10 @@ def test_culprit_is_found() -> None:
     wrong = [(one.incident.seed, one.incident.fault, one.cause, one.entity) for one in outcomes if not one.rank_right]
     assert share(outcomes, "node") >= NODE_BAR, wrong
     assert share(outcomes, "rank") >= RANK_BAR, wrong
+
+
+def test_work_grows_with_the_facts() -> None:
+    knowledge = Knowledge.build(load_rulebook(), cached=True)
+    seeds = (3, 11)
+    small, large = cost(32, seeds, knowledge), cost(256, seeds, knowledge)
+    assert large.calls / small.calls <= 1.2 * large.facts / small.facts

@@ -14,10 +14,10 @@ from collectors.prefix import peel
     ("raw", "node", "entity", "code"),
     [
         ("Nov  3 10:00:01 leaf-3 Ebra: %LINEPROTO-5-UPDOWN: Line protocol on Interface Ethernet12/1, changed state to down",
-         "leaf-3", "link:Ethernet12/1:1", "down"),
+         "leaf-3", "link:Ethernet12-1:1", "down"),
         ("Jul  7 15:00:05 leaf-3 %ETHPORT-5-IF_DOWN_LINK_FAILURE: Interface Ethernet1/1 is down (Link failure)",
-         "leaf-3", "link:Ethernet1/1:1", "down"),
-        ("2024 Jan 15 14:32:18 leaf-3 %ETHPORT-5-IF_UP: Interface Ethernet1/3 is up in mode trunk", "leaf-3", "link:Ethernet1/3:1", "up"),
+         "leaf-3", "link:Ethernet1-1:1", "down"),
+        ("2024 Jan 15 14:32:18 leaf-3 %ETHPORT-5-IF_UP: Interface Ethernet1/3 is up in mode trunk", "leaf-3", "link:Ethernet1-3:1", "up"),
         ("Nov  3 10:00:01 leaf-3 NOTICE swss#orchagent: :- updatePortOperStatus: Port Ethernet48 oper state set from up to down",
          "leaf-3", "link:Ethernet48:1", "down"),
     ],

@@ -177,4 +177,4 @@ def test_sample() -> None:
 
 
 def test_ranks_are_shortened() -> None:
-    assert shorten_ranks(list(range(0, 2048, 8))) == "0-2040/8"
+    assert shorten_ranks(tuple(range(0, 2048, 8))) == "0-2040/8"

@@ -68,6 +68,19 @@ def one(raw: str) -> Observation:
         ("n:1:2 [1] include/socket.h:9 NCCL WARN Net : Call to recv failed : Broken pipe", "closed-by-peer", "Broken pipe", {}),
         ("n:1:2 [1] NCCL INFO NET : Using interface lo:127.0.0.1<0>", "interfaces", "socket", {"interfaces": "lo"}),
         ("n:1:2 [1] x.cc:9 NCCL WARN NET/IB : mlx5_3:1 async fatal event: device fatal", "async-event", "device fatal", {"nic": "mlx5_3"}),
+        (("n:1:2 [1] NCCL INFO NET/IB: [0] mlx5_0:uverbs0:1/RoCE provider=Mlx5 speed=100000 context=0x7fc37b2a20c0 "
+         "pciPath=/sys/devices/pci0000:4a/0000:4b:00.0 ar=0"), "adapter", "RoCE", {"nic": "mlx5_0", "port": "1", "mbps": "100000"}),
+        ("n:1:2 [0] NCCL INFO === System : maxBw 24.0 totalBw 370.8 ===", "topology", "", {"most": "24.0", "total": "370.8"}),
+        ("n:1:2 [0] NCCL INFO === System : maxWidth 12.0 totalWidth 132.0 ===", "topology", "", {"total": "132.0"}),
+        ("n:1:2 [0] NCCL INFO + PCI[12.0] - GPU/50000 (0)", "topology-flat", "GPU", {"gbytes": "12.0"}),
+        ("n:1:2 [0] NCCL INFO + PCI[24.0] - NIC/0-4b000", "topology-flat", "NIC", {}),
+        (("n:1:2 [0] NCCL INFO Pattern 4, crossNic 0, nChannels 12, bw 20.000000/20.000000, type NVL/PIX, sameChannels 1"),
+         "graph", "4", {"channels": "12", "type_inter": "PIX"}),
+        ("n:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB/SHARP [RO]; OOB ib0:10.0.0.1<0>",
+         "interfaces", "rdma", {"interfaces": "ib0"}),
+        ("n:1:2 [6] NCCL INFO Ring 00 : 6[6] -> 10[2] via P2P/IPC", "channel", "P2P",
+         {"left": "6", "right": "10", "right_device": "2", "how": "IPC"}),
+        ("n:1:2 [6] NCCL INFO Channel 00 : 0[1b000] -> 1[43000] via P2P/direct pointer", "channel", "P2P", {"left": "0", "right": "1"}),
         ("n:1:2 [1] os/linux.cc:9 NCCL WARN no device found matching eth9, verify NCCL_OOB_NET_IFNAME", "no-interface", "no device found matching", {}),
     ],
 )  # fmt: skip
@@ -123,3 +136,17 @@ def test_odd_lines_yield_nothing(raw: str) -> None:
 def test_parser_is_total(raw: str) -> None:
     read(raw)
     read(f"a:1:2 [0] x.cc:1 NCCL WARN NET/IB : {raw}")
+
+
+def test_adapters_in_use_are_listed() -> None:
+    records = read("n:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:2/RoCE [RO]; OOB ib0:10.0.0.1<0>")
+    (found,) = (record for record in records if isinstance(record, Observation) and record.kind == "adapters")
+    assert (found.attributes["nics"], found.attributes["ports"], found.attributes["count"]) == (
+        "mlx5_0 mlx5_1",
+        "mlx5_0:1 mlx5_1:2",
+        "2",
+    )
+
+
+def test_a_device_below_a_switch_is_not_flat() -> None:
+    assert not read("n:1:2 [0] NCCL INFO               + PCI[48.0] - GPU/19000 (0)")

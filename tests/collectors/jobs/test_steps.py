@@ -56,13 +56,23 @@ def test_who_holds_the_card(text: str, own: str, held: str) -> None:
     (found,) = observed(
         read(cuda_oom, f"RuntimeError: CUDA out of memory. Tried to allocate 216.00 MiB. {text}\n"), "cuda-oom"
     )
-    assert (found.entity, found.attributes["own_share"], found.attributes["held_share"]) == ("gpu:0", own, held)
+    assert (found.entity, found.attributes["own_share"], found.attributes["held_share"]) == ("gpu:cuda-0", own, held)
+
+
+@pytest.mark.parametrize("device", ["HIP", "NPU", "XPU"])
+def test_builds_for_other_devices(device: str) -> None:
+    name = "GPU" if device == "HIP" else device
+    text = f"({name} 0; 60.97 GiB total capacity; 58.90 GiB already allocated; 1.05 GiB free; 59.20 GiB reserved in total by PyTorch)"
+    (found,) = observed(
+        read(cuda_oom, f"RuntimeError: {device} out of memory. Tried to allocate 2.00 GiB {text}\n"), "cuda-oom"
+    )
+    assert (found.entity, found.attributes["own_share"]) == ("gpu:cuda-0", "0.971")
 
 
 def test_newest_wording() -> None:
     (found,) = observed(read(cuda_oom, PROGRESS), "cuda-oom")
     assert (found.entity, found.attributes["own_share"], found.attributes["largest_pid"]) == (
-        "gpu:3",
+        "gpu:cuda-3",
         "0.951",
         "2521735",
     )

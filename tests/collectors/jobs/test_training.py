@@ -141,6 +141,10 @@ def test_torchrun_block_names_host_and_rank() -> None:
         ("saving checkpoint at iteration   20000 to /data/ckpt in torch format", "checkpoint", "begin"),
         ("  successfully saved checkpoint at iteration   20000 to /data/ckpt", "checkpoint", "end"),
         ("***** Running Evaluation *****", "evaluation", "begin"),
+        ("2026-07-22 18:20:04,602 INFO trainer rank=0 running validation: 30 datasets", "evaluation", "begin"),
+        ("2025-09-01 05:10:01 - INFO - rank 0: starting validation", "evaluation", "begin"),
+        ("Validation DataLoader 0:  12%|#2        | 120/1000 [25:11<3:04:00, 12.5s/it]", "evaluation", "begin"),
+        ("Validation DataLoader 0: 100%|##########| 1000/1000 [25:11<00:00, 12.5s/it]", "evaluation", "end"),
         ("Running tokenizer on dataset (num_proc=16):  12%|##", "data preparation", "begin"),
         ("Building extension module fused_adam...", "compilation", "begin"),
     ],
@@ -148,6 +152,12 @@ def test_torchrun_block_names_host_and_rank() -> None:
 def test_phases(raw: str, phase: str, edge: str) -> None:
     (found,) = training_phases.parse_line(peel("x.log", 1, raw))
     assert (found.code, found.attributes["edge"]) == (phase, edge)
+
+
+def test_a_phase_names_its_rank() -> None:
+    raw = "2026-07-22 18:20:04,602 INFO trainer rank=0 running validation: 30 datasets"
+    (found,) = training_phases.parse_line(peel("x.log", 1, raw))
+    assert (found.entity, found.attributes["rank"]) == ("rank:0", "0")
 
 
 @given(st.text(max_size=200))

@@ -108,6 +108,21 @@ def test_ranks_of_one_group_are_never_two_operations_apart() -> None:
     )  # groups smaller than the job
 
 
+def test_ranks_of_a_broadcast_do_not_wait_for_each_other() -> None:
+    def caught(rank: int, number: int, operation: str) -> str:
+        head = f"[rank{rank}]:[E ProcessGroupNCCL.cpp:563] [Rank {rank}] Watchdog caught collective operation timeout: WorkNCCL("
+        rest = f"SeqNum={number}, OpType={operation}, NumelIn=800, NumelOut=800, Timeout(ms)=600000) ran for 600093 milliseconds\n"
+        tail = (
+            f"[rank{rank}]:[E ProcessGroupNCCL.cpp:1537] [PG 0 Rank {rank}] Timeout at NCCL work: {number}, "
+            f"last enqueued NCCL work: {number + 1}, last completed NCCL work: {number - 1}.\n"
+        )
+        return head + rest + tail
+
+    behind = ("collective", "behind", "rank:1")
+    assert behind in codes(collectives.derive(read(caught(1, 5, "ALLREDUCE") + caught(2, 48, "ALLREDUCE"))))
+    assert behind not in codes(collectives.derive(read(caught(1, 5, "BROADCAST") + caught(2, 48, "BROADCAST"))))
+
+
 def test_looks_one_timeout_back() -> None:
     near = "2025-09-01 05:10:01,377 >> ***** Running Evaluation *****\n"
     assert codes(stalls.derive(read(near + TIMEOUT))) == [("stalled-in", "evaluation", "")]

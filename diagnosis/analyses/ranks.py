@@ -1,0 +1,45 @@
+"""Ranks in facts about collectives: lists of them, their order, and facts on one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from collectors.observation import Observation
+
+
+def expand_ranks(text: str) -> list[str]:
+    """Return the ranks that `first-last/step` or a list stands for.
+
+    >>> expand_ranks("0-16/8"), expand_ranks("0,1,5"), expand_ranks("")
+    (['0', '8', '16'], ['0', '1', '5'], [])
+    """
+    if "/" in text:
+        span, _, step = text.partition("/")
+        first, _, last = span.partition("-")
+        return [str(rank) for rank in range(int(first), min(int(last), 1_000_000) + 1, max(1, int(step)))]
+    return [one for one in text.split(",") if one]
+
+
+def order_rank(rank: str) -> tuple[bool, int, str]:
+    """Return a key that sorts ranks by number, those without one last."""
+    return not rank.isdigit(), int(rank) if rank.isdigit() else 0, rank
+
+
+def make_collective(
+    code: str,
+    one: Observation,
+    rank: str,
+    attributes: Mapping[str, str],
+    text: str,
+    *,
+    whole: bool = False,
+    place: Observation | None = None,
+) -> Observation:
+    """Make a derived `collective` fact at `one`; `whole`: its host is not the rank's; `place`: where the rank itself says so."""
+    where = place or one
+    named = rank if rank.isdigit() else ""
+    return Observation(
+        "derived", "collective", where.input, where.line, where.line, text, code=code, time=one.time,
+        node="" if whole else where.node, entity=f"rank:{named}" if named else "",
+        attributes={**attributes, **({"rank": named} if named else {})}, raw=where.raw,
+    )  # fmt: skip
