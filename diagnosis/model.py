@@ -89,6 +89,7 @@ class Hypothesis:
     path: list[str] = field(default_factory=list)
     _observations: dict[bool, list[Observation]] = field(default_factory=dict, init=False, repr=False, compare=False)
     _times: tuple[float | None, float | None] | None = field(default=None, init=False, repr=False, compare=False)
+    _waited: float | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def key(self) -> tuple[str, str]:
@@ -107,7 +108,7 @@ class Hypothesis:
         """Take over the findings of the same cause on another thing."""
         self.findings.extend(findings)
         self._observations.clear()
-        self._times = None
+        self._times = self._waited = None
 
     def times(self) -> tuple[float | None, float | None]:
         """Return when its evidence was first and last seen; None where no line tells."""
@@ -115,6 +116,17 @@ class Hypothesis:
             times = [one.time for one in self.observations() if one.time is not None]
             self._times = (min(times), max(times)) if times else (None, None)
         return self._times
+
+    def waited(self) -> float:
+        """Return the longest time, in seconds, that its evidence says something waited until it was given up; 0 when none does."""
+        if self._waited is None:
+            self._waited = max((_waited(one) for one in self.observations()), default=0.0)
+        return self._waited
+
+
+def _waited(one: Observation) -> float:
+    text = one.attributes.get("ran_ms") or one.attributes.get("timeout_ms") or ""
+    return float(text) / 1000 if one.kind == "watchdog-timeout" and text.isdecimal() and len(text) < 12 else 0.0
 
 
 class _Part(BaseModel):

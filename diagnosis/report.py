@@ -74,7 +74,7 @@ def build_report(ranked: Sequence[Hypothesis], symptoms: Sequence[Hypothesis], c
         created=created,
         language=language,
         outcome=outcome,
-        verdict=_verdict(outcome, roots, symptoms, context),
+        verdict=_verdict(outcome, roots, symptoms, context) + _caution(outcome, context),
         inputs=list(context.inputs),
         symptoms=symptom_parts,
         causes=causes,
@@ -117,6 +117,10 @@ def _verdict(outcome: Outcome, roots: Sequence[Hypothesis], symptoms: Sequence[H
         )
     if outcome == "undecided" and roots:
         first = roots[0]
+        ended = next((part for part in first.parts if part.part == "ended"), None)
+        if ended is not None:
+            where = describe_entity(first.entity or f"node:{first.node}", language)
+            return say("over", language, title=rulebook.title(first.id, language), entity=where, because=ended.because)
         rivals = [one for one in roots[1:3] if first.probability - one.probability < 0.1]
         if rivals and not rulebook.causes[first.id].inconclusive:
             titles = say("or", language).join(rulebook.title(one.id, language) for one in (first, *rivals))
@@ -128,6 +132,17 @@ def _verdict(outcome: Outcome, roots: Sequence[Hypothesis], symptoms: Sequence[H
         titles = ", ".join(dict.fromkeys(rulebook.title(one.id, language) for one in symptoms))
         return say("symptoms-only", language, titles=titles)
     return say("nothing-found", language, count=len(context.inputs), lines=sum(one.lines for one in context.inputs))
+
+
+def _caution(outcome: Outcome, context: Context) -> str:
+    """Return a sentence on inputs that were filtered, where nothing was proven: what they lack proves nothing."""
+    filtered = context.facts.by_kind.get("filtered", ())
+    if outcome == "diagnosed" or not filtered:
+        return ""
+    language = context.language
+    sources = say("or", language).join(sorted({one.source for one in filtered}))
+    words = ", ".join(sorted({one.code for one in filtered}))
+    return ("" if language == "zh" else " ") + say("filtered", language, sources=sources, words=words)
 
 
 def _cause(rank: int, one: Hypothesis, symptoms: Sequence[Hypothesis], context: Context) -> CausePart:
@@ -222,12 +237,20 @@ def _check(check: Check, one: Hypothesis, language: Language) -> CheckPart:
 
 
 def _fill(template: str, one: Hypothesis) -> str:
-    """Fill `{node}`, `{pci}`, `{pod}`, ... from the hypothesis; what is not known stays as `<node>`."""
+    """Fill `{node}`, `{pci}`, `{pod}`, ... from the hypothesis; what is not known stays as `<node>`, or is what stands behind a bar:
+    `{peer_host|the host of the named peer}`."""
     values: dict[str, str] = {}
-    for observation in reversed(one.observations()):
+    derived = [
+        m.subject
+        for finding in one.findings
+        if finding.supports
+        for m in finding.matches[:MOST_LINES]
+        if m.subject is not None
+    ]
+    for observation in (*reversed(one.observations()), *reversed(derived)):
         values.update({name: value for name, value in observation.attributes.items() if value})
     name = one.entity.partition(":")[2].rpartition("/")[2]
-    values[kind_of(one.entity)] = name
+    values[kind_of(one.entity)] = name.removeprefix("dcgm-")  # what dcgmi's own commands take
     node = node_of(one.entity) or one.node
     if node:
         values["node"] = node
@@ -235,9 +258,10 @@ def _fill(template: str, one: Hypothesis) -> str:
         values["pci"] = name
     filled, position = "", 0
     while (start := template.find("{", position)) >= 0 and (end := template.find("}", start)) >= 0:
-        key = template[start + 1 : end]
+        key, _, otherwise = template[start + 1 : end].partition("|")
         whole = template[start : end + 1]
-        filled += template[position:start] + (values.get(key) or f"<{key}>" if key.isidentifier() else whole)
+        known = (values.get(key) or otherwise or f"<{key}>") if key.isidentifier() else whole
+        filled += template[position:start] + known
         position = end + 1
     return filled + template[position:]
 
@@ -294,7 +318,7 @@ def _next_checks(
             because = because or say("check-confirms", language, first=title)
             checks.setdefault(run, NextCheck(run=run, on=_fill(check.on, one), separates=separates, because=because))
     if outcome != "diagnosed":
-        for missing in _missing_checks(symptoms, context):
+        for missing in (*_whole_checks(context), *_missing_checks(symptoms, context)):
             checks.setdefault(missing.run, missing)
     return list(checks.values())[:MOST_CHECKS]
 
@@ -306,6 +330,19 @@ _LOOK = (  # what to fetch for a layer of which nothing was seen
     ("hardware", "nvidia-smi -q", "node"),
     ("storage", "mount; df -h; df -i; dmesg -T | grep -iE 'nfs|lustre|ceph|nvme'", "node"),
 )
+
+
+_WHOLE = {"kernel": "dmesg -T", "driver": "lsmod", "lspci": "lspci -nn", "nvidia-smi": "nvidia-smi -q"}
+
+
+def _whole_checks(context: Context) -> list[NextCheck]:
+    """For sources of which only filtered lines were seen: the command that shows all of them."""
+    found = []
+    for one in context.facts.by_kind.get("filtered", ()):
+        if one.source in _WHOLE:
+            because = say("look-whole", context.language, words=one.code)
+            found.append(NextCheck(run=_WHOLE[one.source], on=one.node or "node", separates=[], because=because))
+    return found
 
 
 def _missing_checks(symptoms: Sequence[Hypothesis], context: Context) -> list[NextCheck]:

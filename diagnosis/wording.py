@@ -30,6 +30,18 @@ _SENTENCES: dict[str, dict[str, str]] = {
         "en": "Nothing found in {count} input(s), {lines} lines. That is not a clean bill of health: see which layers had no data.",
         "zh": "在 {count} 份输入（共 {lines} 行）中没有发现问题。这不等于健康：请看哪些层没有数据。",
     },
+    "over": {
+        "en": "Over, as it seems: {title} ({entity}); {because}.",
+        "zh": "看来已经结束：{title}（{entity}）；{because}。",
+    },
+    "filtered": {
+        "en": "What was seen of {sources} was filtered ({words}): what is not in it is not ruled out.",
+        "zh": "{sources} 的日志经过过滤（{words}）：没有出现的内容不能据此排除。",
+    },
+    "look-whole": {
+        "en": "only lines with {words} were seen; the driver's own messages and what came before them may be missing",
+        "zh": "只看到含 {words} 的行；驱动自身的消息及其之前的日志可能缺失",
+    },
     "brought-about": {"en": "brought about by it: {title}", "zh": "由其引起：{title}"},
     "check-separates": {
         "en": "tells {first} from {second}",

@@ -26,13 +26,18 @@ SOURCE = "dcgm"
 LAYERS = ("hardware",)
 SIGNATURES = (
     r"^\| (?:Diagnostic|DCGM Version|Health Monitor Report)\b", r"^Successfully ran diagnostic for group", r"NvLink Link Status",
-    r"(?:ERROR|WARN|INFO|DEBUG|FATAL) +\[\d+:\d+\] ",
+    r"(?:ERROR|WARN|INFO|DEBUG|FATAL) +\[\d+:\d+\] ", r"^\| NVLINK Error Counts",
+    (
+        r"msg=\"?(?:Starting dcgm-exporter|DCGM successfully initialized|(?:Not c|C)ollecting DCP|Falling back to metric file|Initializing "
+        r"system entities|Not collecting \w+ metrics|Kubernetes metrics collection|Pipeline starting|Skipping line \d+ \('DCGM_)"
+    ),
 )  # fmt: skip
 ANCHORS = (r"(?:ERROR|FATAL|WARN|WARNING|CRITICAL) +\[\d+:\d+\] ", r"DCGM_FR_[A-Z]")
 HEADS = (
     r"^\+?[-=+| ]*\| Diagnostic +\| Result",
     r"^\| (?:Health Monitor Report|Overall Health) ",
     r"\|  ?NvLink Link Status",
+    r"^\| NVLINK Error Counts",
 )
 
 _ENGINE = compile_later(
@@ -45,6 +50,10 @@ _ROW = compile_later(r"^\| (?P<name>.{2,40}?) *\| (?P<value>.*?) *\|\s*$")
 _NEXT = compile_later(r"^\| +\| (?P<value>.*?) *\|\s*$")
 _RESULT = compile_later(r"(?P<result>Pass|Fail|Warn|Skip)\b(?: - (?P<who>.*))?")
 _GPU = compile_later(r"\bGPUs?:? ?(?P<gpus>\d+(?:, ?\d+)*)", re.I)
+_EACH = compile_later(r"GPU ?(?P<gpu>\d+): (?P<result>Pass|Fail|Warn|Skip)\b")
+_COUNT = compile_later(
+    r"^\| *(?:GPU (?P<gpu>\d+)|NvSwitch \d+|Link (?P<link>\d+)|-> (?P<counter>[A-Za-z ]+?) Errors? *\| (?P<value>\d+))[ |]*$"
+)
 _LETTERS = compile_later(r"^\s+(?P<letters>[UDX_](?: [UDX_])*)\s*$")
 
 
@@ -72,7 +81,9 @@ def parse_line(line: Line) -> Iterator[Record]:
 def parse_block(reader: Reader) -> Iterator[Record]:
     """Read a result box, a health report or the link letters."""
     head = peel(reader.input, reader.number, reader.next() or "").text
-    if "NvLink" in head:
+    if "NVLINK" in head:
+        yield from _read_counts(reader)
+    elif "NvLink" in head:
         yield from _read_links(reader)
     else:
         yield from _read_box(reader)
@@ -82,7 +93,7 @@ def _observe(
     name: str, number: int, text: str, kind: str, code: str, attributes: dict[str, str], *, last: int = 0,
     time: float | None = None, host: str = "", entity: str = "",
 ) -> Observation:  # fmt: skip
-    entity = entity or (f"gpu:{attributes['gpu']}" if "gpu" in attributes else "")
+    entity = entity or (f"gpu:dcgm-{attributes['gpu']}" if "gpu" in attributes else "")
     return Observation(
         SOURCE,
         kind,
@@ -106,6 +117,7 @@ def _gpu_attributes(text: str) -> dict[str, str]:
 def _read_box(reader: Reader) -> Iterator[Record]:
     """Yield `dcgm_test` (code = the test's name in lower case, attribute `result`) and `dcgm_warning` observations."""
     name, value, first, last, test = "", "", 0, 0, ""
+    failed: dict[str, str] = {}  # DCGM 4: the GPUs that failed the test, with the result of each
 
     def close() -> Iterator[Record]:
         nonlocal test
@@ -117,9 +129,14 @@ def _read_box(reader: Reader) -> Iterator[Record]:
         if match:
             test = plain
             found = {"result": match["result"].lower(), "message": value, "test": test}
-            if match["result"] in ("Fail", "Warn"):
+            if match["result"] in ("Fail", "Warn") and not failed:
                 found.update(_gpu_attributes(match["who"] or value))
-            yield _observe(reader.input, first, f"{name}: {value}", "dcgm_test", plain, found, last=last)
+            if not failed:
+                yield _observe(reader.input, first, f"{name}: {value}", "dcgm_test", plain, found, last=last)
+            for gpu, result in failed.items():
+                each = {**found, "gpu": gpu, "result": result.lower()}
+                yield _observe(reader.input, first, f"{name}: GPU{gpu}: {result}", "dcgm_test", plain, each, last=last)
+            failed.clear()
         elif plain.startswith(("warning", "error", "info")) or plain == "eud_test":
             found = {"message": value, "test": test, **_gpu_attributes(value)}
             yield _observe(reader.input, first, f"{name}: {value}", "dcgm_warning", test, found, last=last)
@@ -130,7 +147,11 @@ def _read_box(reader: Reader) -> Iterator[Record]:
         more = _NEXT.match(text)
         row = _ROW.match(text)
         if more and name:
-            value, last = value + more["value"], number
+            each = _EACH.match(more["value"])
+            if each is None:
+                value, last = value + more["value"], number
+            elif each["result"] in ("Fail", "Warn"):
+                failed[each["gpu"]], last = each["result"], number
         elif row and not text.startswith(("|--", "|==")):
             yield from close()
             name, value, first, last = row["name"].strip(), row["value"], number, number
@@ -140,6 +161,22 @@ def _read_box(reader: Reader) -> Iterator[Record]:
             yield from close()
             name = ""
     yield from close()
+
+
+def _read_counts(reader: Reader) -> Iterator[Record]:
+    """Yield an `nvlink_counter` (code crc, replay or recovery) for each count of `dcgmi nvlink -e`."""
+    gpu = link = ""
+    for number, text in reader.lines(4000):
+        if text.startswith("+"):
+            continue
+        match = _COUNT.match(text[:200])
+        if not match:
+            return
+        gpu, link = match["gpu"] or gpu, match["link"] or link
+        if match["counter"] and link:
+            found = {"link": link, "value": match["value"], **({"gpu": gpu} if gpu else {})}
+            code = match["counter"].split()[0].lower()
+            yield _observe(reader.input, number, text.strip(), "nvlink_counter", code, found)
 
 
 def _read_links(reader: Reader) -> Iterator[Record]:
@@ -158,7 +195,8 @@ def _read_links(reader: Reader) -> Iterator[Record]:
             }
             found = {owner: who, **{name: str(count) for name, count in counts.items()}}
             state = "down" if counts["down"] else "up"
-            yield _observe(reader.input, number, text.strip(), "nvlink_status", state, found, entity=f"{owner}:{who}")
+            entity = f"gpu:dcgm-{who}" if owner == "gpu" else f"{owner}:{who}"
+            yield _observe(reader.input, number, text.strip(), "nvlink_status", state, found, entity=entity)
         elif text.startswith("Key:") or (
             text and not text.startswith((" ", "\t", "+", "|")) and not text.rstrip().endswith(":")
         ):

@@ -103,5 +103,5 @@ def _warning(one: Tree) -> tuple[str, str, int]:
 def _observe(
     name: str, line: int, last: int, text: str, kind: str, code: str, attributes: dict[str, str]
 ) -> Observation:
-    entity = f"gpu:{attributes['gpu']}" if "gpu" in attributes else ""
+    entity = f"gpu:dcgm-{attributes['gpu']}" if "gpu" in attributes else ""
     return Observation(SOURCE, kind, name, line, last, text, code=code, entity=entity, attributes=attributes)

@@ -58,7 +58,13 @@ _SENTENCES = {
     "BROKEN_P2P_WRITER_DEVICE": r"GPU \d+ unsuccessfully wrote data in a peer-to-peer test",
     "ENFORCED_POWER_LIMIT": r"Enforced power limit on GPU \d+ set to [\d.]+, which is too low",
 }  # fmt: skip
-_MESSAGES = tuple((f"DCGM_FR_{code}", compile_later(regex.replace(" ", r"\s*"))) for code, regex in _SENTENCES.items())
+_MESSAGES = tuple(
+    (
+        f"DCGM_FR_{code}",
+        compile_later(regex.replace(r"\d+", r"\d{1,9}").replace(" ", r"\s*")),
+    )  # no search that begins anew at each digit
+    for code, regex in _SENTENCES.items()
+)
 ANCHORS = tuple(_SENTENCES.values())
 _GPU = compile_later(r"GPU\s?(\d{1,3})(?![\d-])")
 
@@ -79,5 +85,5 @@ def find_codes(
             found = {"gpu": gpu[1]} if gpu else {}
             yield Observation(
                 SOURCE, "dcgm_code", name, number, last or number, text, code=code, time=time, node=host,
-                entity=f"gpu:{gpu[1]}" if gpu else "", attributes=found,
+                entity=f"gpu:dcgm-{gpu[1]}" if gpu else "", attributes=found,
             )  # fmt: skip

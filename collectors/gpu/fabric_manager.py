@@ -47,7 +47,7 @@ _PORT = compile_later(
     r"detected (?P<on>GPU|NVSwitch|Switch)[\w ]*? (?P<severity>Non-Fatal|Nonfatal|Fatal) error on ?:?\s*$", re.I
 )
 _PAIR = compile_later(r"^\s*(?P<name>[A-Za-z]\w{2,30}) ?: (?P<value>\S.*?)\s*(?:#.*)?$")
-_KINDS = (
+_KINDS = tuple((name, compile_later(regex, re.I)) for name, regex in (
     ("version-mismatch", r"don't match with driver version|version mismatch|incompatible .{0,30}version"),
     ("topology", r"don't match with any supported (?:system )?topology|topology .{0,60}(?:fail|mismatch|invalid)"),
     ("multicast", r"multicast"),
@@ -55,7 +55,7 @@ _KINDS = (
     ("training", r"NVLink.{0,60}(?:train|failed|not active|down)|(?:train|link).{0,40}NVLink.{0,40}fail"),
     ("initialisation", r"(?:fail\w*|unable|abort\w*|could not).{0,120}(?:initiali[sz]|start|query|open|configur|register|load)"),
     ("connection", r"connection|socket|heartbeat|peer|timed out"),
-)  # fmt: skip
+))  # fmt: skip
 _MOST_PAIRS = 16
 
 
@@ -92,7 +92,7 @@ def parse_block(reader: Reader) -> Iterator[Record]:
         version = re.search(r"version (\d[\d.]+)", text)
         found |= {"version": version[1]} if version else {}
     else:
-        code = next((name for name, regex in _KINDS if re.search(regex, text, re.I)), "other")
+        code = next((name for name, regex in _KINDS if regex.search(text)), "other")
     yield Observation(
         SOURCE, "fabric_manager", reader.input, first, last, text, code=code, time=time, node=host or reader.node, entity=entity,
         attributes=found,

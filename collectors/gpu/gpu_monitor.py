@@ -64,6 +64,8 @@ def parse_block(reader: Reader) -> Iterator[Record]:
     """Yield a metric for each reading that is a number, and a `gpu_process` observation (code = type) for each row of pmon."""
     head = (reader.next() or "").strip()
     names = head.lstrip("#").split()
+    if not names:
+        return
     place, rows = reader.place(), 0
     for number, text in reader.lines(200_000):
         if text.strip() == head or (not text.strip() and rows == 0):  # the head comes again and again
@@ -108,7 +110,7 @@ def _read_entity(names: list[str], text: str, number: int, reader: Reader) -> It
         return
     cells = match["cells"].split()
     if len(cells) == len(names) - 1:
-        yield from _samples(dict(zip(names[1:], cells, strict=True)), match["id"], text, number, reader, None)
+        yield from _samples(dict(zip(names[1:], cells, strict=True)), f"dcgm-{match['id']}", text, number, reader, None)
 
 
 def _samples(

@@ -32,8 +32,8 @@ SIGNATURES = (
     r"^GPU\d+\s.*\b(?:NV\d+|PIX|PXB|PHB|NODE|SYS)\b",
 )
 HEADS = (
-    rf"^(?:\x1b\[4m)?\s*GPU\d+\s+(?:{_DEVICE}\s+|CPU Affinity)",
-    r"^(?:\x1b\[4m)?\s*GPU\d+\s+GPU\d+\s*(?:\x1b\[0m)?\s*$",
+    rf"^(?:\x1b\[4m)?\s*GPU0\s+(?:{_DEVICE}\s+|CPU Affinity)",  # a literal, for speed and since tables of shapes get lost
+    r"^(?:\x1b\[4m)?\s*GPU0\s+GPU1\s*(?:\x1b\[0m)?\s*$",
 )
 
 _ANSI = compile_later(r"\x1b\[[\d;]*m")
@@ -87,7 +87,7 @@ def parse_block(reader: Reader) -> Iterator[Record]:
 
 
 def _describe(row: _Row, names: dict[str, tuple[str, int]], name: str) -> Observation:
-    links = {peer: int(match[1]) for peer, cell in row.to.items() if (match := _LINKS.fullmatch(cell))}
+    links = {peer: int(match[1][:9]) for peer, cell in row.to.items() if (match := _LINKS.fullmatch(cell))}
     paths = {device: cell for device, cell in row.to.items() if cell in _KINDS and not device.startswith("GPU")}
     nearest = min(paths.values(), key=_KINDS.index, default="")
     far = [peer for peer, cell in row.to.items() if peer.startswith("GPU") and cell in _KINDS]

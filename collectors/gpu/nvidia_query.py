@@ -82,6 +82,11 @@ _XML = {  # XML tag -> (section, field); tags that occur in several sections sta
     "link_widths/max_link_width": ("PCI/GPU Link Info/Link Width", "Max"),
 }
 
+_NUMBERS = {  # other names of a GPU, each with its own numbering
+    "Minor Number": "minor", "minor_number": "minor", "Serial Number": "serial", "serial": "serial", "GPU Module ID": "module",
+    "Module ID": "module", "Module Id": "module", "module_id": "module", "gpu_module_id": "module",
+}  # fmt: skip
+
 
 def parse_block(reader: Reader) -> Iterator[Record]:
     """Read one GPU's section and yield its `field`s, groups of comparable fields and its names."""
@@ -100,6 +105,8 @@ def parse_block(reader: Reader) -> Iterator[Record]:
         section, _, key = path.rpartition("/")
         if key in ("GPU UUID", "uuid") and gpu:
             yield Relation(gpu, f"gpu:{value}", "same", reader.input, line)
+        elif key in _NUMBERS and gpu and value not in ("N/A", "[N/A]", "0" if "erial" in key else ""):
+            yield Relation(gpu, f"gpu:{_NUMBERS[key]}-{value}", "same", reader.input, line)
         elif path.startswith(_SECTIONS) and value not in ("N/A", "[N/A]"):
             found = {**({"pci": pci} if pci else {}), "section": section, "path": path, "value": value}
             text = f"{key} : {value}"

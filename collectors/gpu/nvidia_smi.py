@@ -36,6 +36,7 @@ HEADS = (
     r"^\|=+[+=]+=+\|\s*$", r"^GPU \d+: .*\(UUID: GPU-[0-9a-f-]+\)\s*$", rf"^{_COLUMN}(?:, {_COLUMN})+\s*$",
 )  # fmt: skip
 
+_SLICE = compile_later(r"^\s+MIG \S+ +Device +\d+: \(UUID: (?P<uuid>MIG-[\w/-]+)\)")
 _BANNER = compile_later(
     r"\| NVIDIA-SMI (?P<tool>[\d.]+)\s+(?:Driver Version|KMD Version): (?P<driver>[\d.]+|N/A|ERR!)"
     r"(?:\s+CUDA (?:Version|UMD Version): (?P<cuda>[\d.]+|N/A|ERR!))?"
@@ -55,7 +56,6 @@ _USE = compile_later(
     r"(?:(?P<used>\d+MiB|N/A)?\s*/\s*(?P<total>\d+MiB|N/A)?|(?P<remark>GPU [^|]*?))\s*\|\s*(?P<util>\d+%|N/A|ERR!)?"
 )
 _LISTED = compile_later(r"^GPU (?P<index>\d+): (?P<name>.*) \(UUID: (?P<uuid>GPU-[0-9a-f-]+)\)\s*$")
-_CELL = compile_later(r"\s*,\s*")
 
 
 def parse_line(line: Line) -> Iterator[Record]:
@@ -139,6 +139,11 @@ def _read_list(reader: Reader, number: int, head: str) -> Iterator[Record]:
         yield Relation(f"gpu:{match['uuid']}", f"gpu:{match['index']}", "same", reader.input, number)
         following = reader.peek()
         while following is not None and following.startswith(("\t", " ")):
+            slice_ = _SLICE.match(following[:200])
+            if slice_:
+                yield Relation(
+                    f"mig_instance:{slice_['uuid']}", f"gpu:{match['uuid']}", "on", reader.input, reader.number
+                )
             reader.next()
             following = reader.peek()
         number, match = reader.number, _LISTED.match(following) if following is not None else None
@@ -147,14 +152,15 @@ def _read_list(reader: Reader, number: int, head: str) -> Iterator[Record]:
 
 
 def _read_csv(reader: Reader, head: str) -> Iterator[Record]:
-    names = [re.sub(r" \[.*", "", cell) for cell in _CELL.split(head.strip())]
+    names = [re.sub(r" \[.*", "", cell.strip()) for cell in head.split(",")]
     if not {"index", "name", "gpu_name", "uuid", "gpu_uuid", "pci.bus_id", "gpu_bus_id", "serial", "timestamp"} & set(
         names
     ):
         return
     place = reader.place()
     for number, text in reader.lines():
-        cells = _CELL.split(peel(reader.input, number, text).text if "pod/" in text else text.strip())
+        bare = peel(reader.input, number, text).text if "pod/" in text else text
+        cells = [cell.strip() for cell in bare.split(",")]
         if len(cells) != len(names):
             reader.back(place)
             return
@@ -163,7 +169,9 @@ def _read_csv(reader: Reader, head: str) -> Iterator[Record]:
         pci = normalise_pci(row.get("pci.bus_id") or row.get("gpu_bus_id") or "")
         index, uuid = row.get("index", ""), row.get("uuid") or row.get("gpu_uuid") or ""
         gpu = pci or (uuid if uuid.startswith("GPU-") else "") or (index if index.isdigit() else "")
-        for other in (uuid if uuid.startswith("GPU-") else "", index if index.isdigit() else ""):
+        serial = row.get("serial") or row.get("gpu_serial") or ""
+        serial = f"serial-{serial}" if serial.strip("0").isdigit() else ""
+        for other in (uuid if uuid.startswith("GPU-") else "", index if index.isdigit() else "", serial):
             if other and other != gpu:
                 yield Relation(f"gpu:{gpu}", f"gpu:{other}", "same", reader.input, number)
         yield from make_states(

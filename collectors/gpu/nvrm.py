@@ -53,6 +53,7 @@ _DETAILS = {  # what the text of some Xids tells beyond its number
     "action": compile_later(r"recovery action changed from .* to 0x\w+ \(([^)]+)\)"),
     "function": compile_later(r"Expected function (\d+ \(\w+\)|\w+)"),
 }
+_LINK_REGISTERS = compile_later(r"\blink -?\d+ ?\((0x[0-9a-fA-F]+(?:(?:, ?| )0x[0-9a-fA-F]+){4,6})\)")
 _GPU_AT = compile_later(r"NVRM: GPU at (?:PCI:)?(?P<pci>[0-9a-fA-F:.]+): (?P<uuid>GPU-[0-9a-f-]+)")
 _SXID = compile_later(
     r"(?P<switch>nvidia-nvswitch\d+): SXid \((?:PCI:)?(?P<pci>[0-9a-fA-F:.]+)\): (?P<code>\d{5}), (?P<text>.*)$"
@@ -159,7 +160,8 @@ def _observe(
         attributes["uptime"] = f"{line.uptime:.6f}"
     return Observation(
         SOURCE, kind, line.input, line.number, last or line.number, text or line.text, code=code, time=line.time, node=line.host,
-        entity=f"gpu:{attributes['pci']}" if "pci" in attributes else "", attributes=attributes,
+        entity=f"gpu:{attributes['pci']}" if "pci" in attributes else f"gpu:minor-{attributes['minor']}" if "minor" in attributes else "",
+        attributes=attributes,
     )  # fmt: skip
 
 
@@ -173,6 +175,10 @@ def _make_xid(line: Line, match: re.Match[str]) -> Observation:
         found = regex.search(match["text"])
         if found:
             attributes[name] = next((group for group in found.groups() if group), "")
+    registers = _LINK_REGISTERS.search(match["text"]) if match["code"] == "74" else None
+    if registers:
+        for place, value in enumerate(re.findall(r"0x[0-9a-fA-F]+", registers[1]), 1):
+            attributes[f"register{place}"] = value.lower()
     return _observe(line, "xid", match["code"], attributes)
 
 

@@ -54,8 +54,8 @@ def parse_line(line: Line) -> Iterator[Record]:
             found = {name: value for name, value in match.groupdict().items() if value and name != "code"}
             if "pci" in found:
                 found["pci"] = normalise_pci(found["pci"]) or found["pci"]
-            gpu = found.get("pci") or found.get("uuid") or found["gpu"]
-            found.setdefault("gpu", gpu)
+            gpu = found.get("pci") or found.get("uuid") or f"dcgm-{found['gpu']}"
+            found["gpu"] = gpu
             yield Observation(
                 SOURCE, "xid", line.input, line.number, line.number, line.text, code=match["code"], time=line.time,
                 node=line.host, entity=f"gpu:{gpu}", attributes={**found, "relayed": "yes"},

@@ -22,8 +22,9 @@ SIGNATURES = (
     r"\b(?:containerd|dockerd|crio|cri-o|docker)(?:\[\d+\])?: ",
     (
         r"^time=\"[^\"]+\" level=\w+ msg=\"(?:RunPodSandbox|StopPodSandbox|PullImage|CreateContainer|StartContainer|loading plugin|"
-        r"starting containerd|shim disconnected|cleaning up|API listen|Handler for)"
+        r"starting containerd|shim disconnected|cleaning up|API listen|Handler for|runc |OCI runtime|container_linux\.go)"
     ),
+    r"^nvidia-container-(?:cli|runtime)[\w.-]*: |^(?:runc|crun|OCI runtime) (?:run|create|exec|start)[\w ]* failed",
 )
 ANCHORS = (r"level=(?:error|fatal|panic) msg=", r"level=\"?(?:error|fatal)\"? msg=")
 _FIELD = compile_later(r'(?P<name>\w+)=(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bare>\S+))')

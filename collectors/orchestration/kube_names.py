@@ -319,7 +319,9 @@ def command_above(data: bytes, offset: int, most: int = 3) -> Command:
 
 _DEVICE = compile_later(
     r"(?:requests\.|limits\.)?(?:nvidia\.com/(?:gpu(?:\.shared)?|mig-[\w.]+|pgpu|[A-Z][\w-]*)|amd\.com/gpu|(?:gpu\.)?intel\.com/\S+|volcano\.sh/v?gpu-number|"
-    r"alpha\.kubernetes\.io/nvidia-gpu|aliyun\.com/gpu-count|tencent\.com/vcuda-core|huawei\.com/Ascend\S*|cambricon\.com/\w+|run\.ai/gpu\S*)"
+    r"alpha\.kubernetes\.io/nvidia-gpu|aliyun\.com/gpu-count|tencent\.com/vcuda-core|huawei\.com/(?:Ascend(?!\S*-memory)\S*|npu)|"
+    r"cambricon\.com/\w+|run\.ai/gpu\S*|habana\.ai/gaudi|aws\.amazon\.com/neuron\w*|google\.com/tpu|hygon\.com/dcu(?:num)?|"
+    r"metax-tech\.com/s?gpu|iluvatar\.(?:ai|com)/(?:v?gpu|\S+-vgpu)|mthreads\.com/v?gpu|enflame\.com/v?gcu|kunlunxin\.com/v?xpu)"
 )
 
 
@@ -329,9 +331,11 @@ def is_device(resource: str) -> bool:
     >>> (
     ...     is_device("nvidia.com/gpu"),
     ...     is_device("nvidia.com/mig-1g.10gb"),
+    ...     is_device("habana.ai/gaudi"),
     ...     is_device("nvidia.com/gpumem"),
+    ...     is_device("huawei.com/Ascend910B4-memory"),
     ...     is_device("cpu"),
     ... )
-    (True, True, False, False)
+    (True, True, True, False, False, False)
     """
     return _DEVICE.fullmatch(resource) is not None

@@ -23,7 +23,7 @@ SOURCE = "scheduler"
 LAYERS = ("scheduler",)
 SIGNATURES = (
     (
-        r"\b(?:schedule_one|scheduling_queue|scheduler|scheduler_binder|binder|eventhandlers|default_preemption|preemption|factory|leaderelection|"
+        r"\b(?:schedule_one|scheduling_queue|scheduler|scheduler_binder|binder|eventhandlers|default_preemption|preemption|"
         r"allocate|enqueue|gang|backfill|reclaim|preempt|proportion|capacity|overcommit|job_info|session|score|route|predicates|statement)\.go:\d+\]"
     ),
     r"\t(?:INFO|WARN|ERROR|DEBUG)\t(?:core|shim|k8s)\.[\w.]+\t",

@@ -222,7 +222,7 @@ def _read_clauses(body: str, total: int, origin: str) -> Iterator[Clause]:
         hidden.append(match[0])
         return f"\x00{len(hidden) - 1}\x00"
 
-    masked = _BRACES.sub(hide, body)
+    masked = _BRACES.sub(hide, body.replace("\x00", " "))
     for part in re.split(r"[,;] (?=\d+ \S)", masked):
         text = re.sub(r"\x00(\d+)\x00", lambda one: hidden[int(one[1])], part).strip().rstrip(".")
         match = _CLAUSE.fullmatch(text)

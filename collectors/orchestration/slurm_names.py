@@ -24,7 +24,7 @@ def expand_nodes(text: str) -> list[str]:
             continue
         for item in match[2].split(","):
             low, dash, high = item.partition("-")
-            if not low.isdigit() or (dash and not high.isdigit()):
+            if not low.isdecimal() or (dash and not high.isdecimal()) or len(item) > 20:
                 continue
             last = int(high) if dash else int(low)
             for number in range(int(low), min(last, int(low) + MOST_NODES) + 1):

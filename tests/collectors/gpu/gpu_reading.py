@@ -18,7 +18,9 @@ def read(module: ModuleType, text: str) -> list[Record]:
     registry = Registry((module,))
     intake = read_inputs([text_input("t", text)], Scanner(registry.patterns()), registry, now=1_764_547_200.0)[0]
     return [
-        one for one in intake.records if not (isinstance(one, Observation) and one.kind in ("unexplained", "command"))
+        one
+        for one in intake.records
+        if not (isinstance(one, Observation) and one.kind in ("unexplained", "command", "filtered"))
     ]
 
 

@@ -11,7 +11,7 @@ TEXT = (FIXTURES / "dcgm" / "diag-and-engine.txt").read_text()
 def test_box_joins_cells_cut_in_mid_word() -> None:
     records = read(dcgm, TEXT)
     failed = [one for one in observed(records, "dcgm_test") if one.attributes["result"] == "fail"]
-    assert [(one.code, one.entity) for one in failed] == [("gpu_memory", "gpu:0")]
+    assert [(one.code, one.entity) for one in failed] == [("gpu_memory", "gpu:dcgm-0")]
     (warning,) = observed(records, "dcgm_warning")
     assert "13.3 seconds started" in warning.attributes["message"]
     assert warning.line_end - warning.line == 2
@@ -20,16 +20,16 @@ def test_box_joins_cells_cut_in_mid_word() -> None:
 def test_link_letters() -> None:
     records = read(dcgm, TEXT)
     assert [(one.entity, one.code, one.attributes["down"]) for one in observed(records, "nvlink_status")] == [
-        ("gpu:0", "down", "1"), ("gpu:1", "up", "0"),
+        ("gpu:dcgm-0", "down", "1"), ("gpu:dcgm-1", "up", "0"),
     ]  # fmt: skip
 
 
 def test_engine_log() -> None:
     records = read(dcgm, TEXT)
     (health,) = observed(records, "dcgm_health")
-    assert (health.code, health.entity) == ("Thermal", "gpu:2")
+    assert (health.code, health.entity) == ("Thermal", "gpu:dcgm-2")
     (code,) = observed(read(dcgm, "GPU 4: DCGM_FR_L1TAG_MISCOMPARE"), "dcgm_code")
-    assert (code.code, code.entity) == ("DCGM_FR_L1TAG_MISCOMPARE", "gpu:4")
+    assert (code.code, code.entity) == ("DCGM_FR_L1TAG_MISCOMPARE", "gpu:dcgm-4")
 
 
 def test_odd_input_yields_nothing() -> None:
@@ -39,8 +39,8 @@ def test_odd_input_yields_nothing() -> None:
 
 def test_diagnostic_as_json() -> None:
     for name, version, gpu, test, code in (
-        ("diag-3.json", "3.3.7", "gpu:0", "gpu_memory", "DCGM_FR_UNCONTAINED_ERROR"),
-        ("diag-4.json", "4.4.2", "gpu:5", "memory", "DCGM_FR_PENDING_ROW_REMAP"),
+        ("diag-3.json", "3.3.7", "gpu:dcgm-0", "gpu_memory", "DCGM_FR_UNCONTAINED_ERROR"),
+        ("diag-4.json", "4.4.2", "gpu:dcgm-5", "memory", "DCGM_FR_PENDING_ROW_REMAP"),
     ):
         text = (FIXTURES / "dcgm" / name).read_text()
         records = read(dcgm_diagnosis, text)

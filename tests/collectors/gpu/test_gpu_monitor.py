@@ -27,7 +27,9 @@ def test_processes_and_dcgm_fields() -> None:
     (process,) = observed(records, "gpu_process")
     assert (process.code, process.attributes["pid"], process.attributes["process"]) == ("C", "2883969", "python3")
     active = [
-        one.value for one in samples(records) if one.metric == "DCGM_FI_PROF_GR_ENGINE_ACTIVE" and one.entity == "gpu:0"
+        one.value
+        for one in samples(records)
+        if one.metric == "DCGM_FI_PROF_GR_ENGINE_ACTIVE" and one.entity == "gpu:dcgm-0"
     ]
     assert active == [0.984]
 

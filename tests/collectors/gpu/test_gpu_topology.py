@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collectors.gpu import gpu_topology
+from collectors.ingest import read_inputs, text_input
+from collectors.observation import Observation
+from collectors.registry import Registry
+from collectors.scan import Scanner
 from tests.collectors.gpu.gpu_reading import FIXTURES, observed, read, same
 
 TEXT = (FIXTURES / "nvidia-smi" / "topology.txt").read_text()
@@ -46,3 +50,10 @@ def test_odd_input_yields_nothing() -> None:
         "GPU0\tCPU Affinity",
     ):
         assert read(gpu_topology, text) == []
+
+
+def test_table_is_found_behind_a_long_line() -> None:
+    registry = Registry()
+    text = "a line of some other program that is long enough\n\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV18\t0-95\nGPU1\tNV18\t X \t0-95\n"
+    (intake,) = read_inputs([text_input("x", text)], Scanner(registry.patterns()), registry, now=1.0)
+    assert [one.kind for one in intake.records if isinstance(one, Observation)] == ["gpu_topology"] * 2

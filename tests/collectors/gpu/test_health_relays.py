@@ -13,9 +13,9 @@ TEXT = (FIXTURES / "dcgm" / "health-sentences.txt").read_text()
 def test_sentences_of_a_health_report() -> None:
     records = [*read(dcgm, TEXT), *read(dcgm_messages, TEXT)]
     found = {(one.code, one.entity) for one in observed(records, "dcgm_code")}
-    assert ("DCGM_FR_PENDING_ROW_REMAP", "gpu:3") in found
-    assert ("DCGM_FR_NVLINK_DOWN", "gpu:5") in found
-    assert ("DCGM_FR_VOLATILE_DBE_DETECTED", "gpu:6") in found
+    assert ("DCGM_FR_PENDING_ROW_REMAP", "gpu:dcgm-3") in found
+    assert ("DCGM_FR_NVLINK_DOWN", "gpu:dcgm-5") in found
+    assert ("DCGM_FR_VOLATILE_DBE_DETECTED", "gpu:dcgm-6") in found
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_other_text_yields_nothing(text: str) -> None:
 def test_relayed_xids() -> None:
     found = {(one.code, one.entity) for one in observed(read(xid_relays, TEXT), "xid")}
     assert found == {
-        ("95", "gpu:6"),
+        ("95", "gpu:dcgm-6"),
         ("48", "gpu:0000:6b:00.0"),
         ("79", "gpu:GPU-11111111-2222-3333-4444-555555555507"),
     }
