@@ -19,9 +19,12 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 from collectors.clock import parse_epoch, parse_iso
+from collectors.notes import Note
 from collectors.prefix import peel
 from collectors.transport import Carried, unwrap
 
+# Colours and other commands to a terminal.
+ANSI = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _SAMPLE = 400  # lines by which a form is told
 _MESSAGES = ("message", "@message", "log", "line", "msg", "body", "textpayload", "_raw", "event.original")
 _TIMES = ("@timestamp", "timestamp", "time", "date", "_time", "ts", "datetime", "@ingestiontime")
@@ -99,7 +102,7 @@ def _split(line: str) -> list[str]:
 class _Csv:
     """A message a row; a row whose quoted message spans several lines keeps them."""
 
-    note = "CSV export: its message column"
+    note: str = Note.of("csv")
     cites_original = True
 
     def __init__(self, columns: int, message: int, time: int, host: int) -> None:
@@ -162,7 +165,7 @@ def _tell_export(lines: Sequence[str]) -> Envelope | None:
 class _Export:
     """Fields of one entry a line each, a blank line between entries."""
 
-    note = "journal export format: its messages"
+    note: str = Note.of("journal-export")
     cites_original = True
 
     def __init__(self) -> None:
@@ -271,7 +274,7 @@ class _Wrapped:
 
     def __init__(self, width: int) -> None:
         self._width = width
-        self.note = f"lines wrapped at {width} columns, put together again"
+        self.note: str = Note.of("wrapped", width=width)
 
     def open(self, data: bytes, last: bool) -> Opened:
         lines = data.decode("utf-8", "replace").split("\n")
@@ -304,7 +307,7 @@ def is_answer(head: bytes) -> bool:
 class Answer:
     """The messages of an answer as lines, with what the answer says of them."""
 
-    note = "a JSON answer: lines count its messages"
+    note: str = Note.of("answer")
     cites_original = False
 
     def __init__(self, messages: Sequence[Carried]) -> None:

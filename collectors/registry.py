@@ -4,8 +4,11 @@ A collector is a module with these names:
 
 - `SOURCE`: its source kind (several modules may serve one source); `LAYERS`: the layers of the taxonomy that its text lets one judge.
 - `SIGNATURES`: regexes that mark ordinary lines of this source (used on a sample of the input, to say what it is).
+- `FORMS`: further source kinds that the module tells by such regexes. A module may do no more than that.
 - `ANCHORS` and `parse_line(line)`: regexes of lines that carry facts, and the parser of one such line;
-- `ROUTINE`: those of the anchors whose lines come by the thousand in healthy runs; of a long input only a sample is read; or
+- `ROUTINE`: those of the anchors (or heads) whose lines come by the thousand in healthy runs; of a long input only a sample
+  is read;
+- `CONTEXT`: those whose lines come by the hundred and tell circumstances; of a long input the first thousands and a sample; or
 - `HEADS` and `parse_block(reader)`: regexes of the line that opens a block, and the parser that reads on from there; or
 - `MAGIC` and `parse_document(name, data)`: regexes (of bytes) of the beginning of an input that is one document, binary or
   not, and its parser, which raises `block.RefusedError` for what it does not take.
@@ -24,15 +27,34 @@ from types import ModuleType
 from typing import Any
 
 from collectors import shell
-from collectors.fabric import infiniband, interfaces, mlx5, switch_log
-from collectors.filesystems import client_tables, file_servers, storage
+from collectors.fabric import (
+    fabric_scan,
+    ibdiagnet,
+    infiniband,
+    interfaces,
+    link_diagnostics,
+    link_statistics,
+    mlx5,
+    mlxlink,
+    optics,
+    perftest,
+    rdma_settings,
+    sharp,
+    subnet_manager,
+    switch_counters,
+    switch_log,
+    ufm,
+)
+from collectors.filesystems import client_tables, daemon_logs, file_servers, storage
 from collectors.gpu import (
     bug_report,
     dcgm,
     dcgm_diagnosis,
+    dcgm_discovery,
     dcgm_messages,
     dcgm_policy,
     driver_package,
+    empty_answers,
     fabric_manager,
     gpu_monitor,
     gpu_topology,
@@ -41,10 +63,12 @@ from collectors.gpu import (
     nvidia_smi,
     nvlink,
     nvrm,
+    recoveries,
     xid_relays,
 )
 from collectors.host import (
     apei,
+    boot,
     host_limits,
     host_load,
     host_processes,
@@ -56,15 +80,23 @@ from collectors.host import (
     mcelog,
     memory_lines,
     oom,
+    other_systems,
     rasdaemon,
     redfish,
     stacks,
+    system_logs,
 )
 from collectors.jobs import (
     cuda_oom,
     flight_recorder,
+    launchers,
+    mpi,
     nccl,
+    nccl_last_error,
     nccl_ras,
+    nccl_settings,
+    nccl_tests,
+    nccl_topology,
     serving,
     steps,
     training,
@@ -75,7 +107,12 @@ from collectors.jobs import (
 from collectors.metrics import prometheus, series
 from collectors.orchestration import (
     container_runtime,
+    control_plane,
+    device_plugin,
+    dra_driver,
     etcd,
+    gpu_operands,
+    gpu_operator,
     kube_describe,
     kube_events,
     kube_jsonpath,
@@ -83,6 +120,7 @@ from collectors.orchestration import (
     kube_scheduler,
     kube_tables,
     kubelet,
+    node_features,
     scheduling_messages,
     slurm,
     slurm_tables,
@@ -93,6 +131,7 @@ from collectors.scan import Pattern
 COLLECTORS: tuple[ModuleType, ...] = (
     kernel,
     apei,
+    boot,
     rasdaemon,
     mcelog,
     file_servers,
@@ -108,8 +147,15 @@ COLLECTORS: tuple[ModuleType, ...] = (
     stacks,
     steps,
     storage,
+    nccl,  # its lines may begin with a time, as those of a server do
     serving,
     triton,
+    gpu_operator,
+    gpu_operands,
+    device_plugin,
+    node_features,
+    dra_driver,
+    control_plane,
     kubelet,
     container_runtime,
     etcd,
@@ -123,26 +169,44 @@ COLLECTORS: tuple[ModuleType, ...] = (
     gpu_monitor,
     driver_package,
     kernel_modules,
+    empty_answers,
     bug_report,
     prometheus,
     dcgm,
     dcgm_messages,
     dcgm_diagnosis,
+    dcgm_discovery,
     dcgm_policy,
     fabric_manager,
     ipmi,
     redfish,
     lspci,
     lspci_tree,
-    nccl,
+    nccl_last_error,
     nccl_ras,
+    nccl_settings,
+    nccl_tests,
     flight_recorder,
     training,
     training_phases,
+    mpi,
     mlx5,
     infiniband,
     interfaces,
     switch_log,
+    switch_counters,
+    link_diagnostics,
+    link_statistics,
+    fabric_scan,
+    ibdiagnet,
+    subnet_manager,
+    ufm,
+    mlxlink,
+    optics,
+    perftest,
+    rdma_settings,
+    sharp,
+    nccl_topology,
     kube_events,
     kube_jsonpath,
     kube_tables,
@@ -152,7 +216,12 @@ COLLECTORS: tuple[ModuleType, ...] = (
     cuda_oom,
     weights,
     xid_relays,
+    recoveries,
     scheduling_messages,
+    launchers,
+    daemon_logs,
+    system_logs,
+    other_systems,
 )
 
 UNEXPLAINED = Pattern(
@@ -163,6 +232,9 @@ UNEXPLAINED = Pattern(
     r"unable to|cannot|could not|not found|no such|unreachable|aborted|killed|corrupt(?:ed|ion)?|unhealthy|evicted)\b",
     capture=False,
 )
+
+
+_SHARE = 0.05  # of the lines of a sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +252,8 @@ class Registry:
                 for number, regex in enumerate(getattr(module, name, ())):
                     key = f"{form}:{module.__name__.rpartition('.')[2]}:{number}"
                     self._by_key[key] = module
-                    routine = regex in getattr(module, "ROUTINE", ())
-                    found.append(Pattern(key, regex, capture=False, routine=routine))
+                    routine, context = (regex in getattr(module, name, ()) for name in ("ROUTINE", "CONTEXT"))
+                    found.append(Pattern(key, regex, capture=False, routine=routine, context=context))
         return found
 
     def woken_by(self, key: str) -> ModuleType:
@@ -193,23 +265,54 @@ class Registry:
         return next((module for pattern, module in _magic(self.collectors) if pattern.match(head)), None)
 
     def recognise(self, lines: Iterable[str]) -> Counter[str]:
-        """Count, over sample lines of an input, how many bear each source's signature."""
+        """Count, over sample lines of an input, how many bear each source's signature.
+
+        A program that is told by its form alone counts when it has a share of the lines, and no fewer than what is read. A form
+        that many programs have, such as syslog's, counts when nothing else has a share.
+        """
         votes: Counter[str] = Counter()
+        forms: Counter[str] = Counter()
+        common: Counter[str] = Counter()
+        total = 0
         signatures, owners = _signatures(self.collectors)
         for raw in lines:
+            total += 1
             line = peel("", 0, raw[:2000])
             found = [*(signatures.Match(raw) or ()), *(signatures.Match(line.text) or ())]
             if found:
-                votes[self.collectors[min(owners[one] for one in found)].SOURCE] += 1
+                source, module = owners[min(found)]
+                (common if module is system_logs else forms if _is_form(module) else votes)[source] += 1
             elif line.source:
                 votes[line.source] += 1
+            elif line.host and line.program:
+                common[system_logs.SOURCE] += 1
+        share, known = total * _SHARE, votes.total()
+        votes.update({source: count for source, count in forms.items() if count >= max(share, known)})
+        if votes.total() < share:
+            votes.update({source: count for source, count in common.items() if count >= share})
         return votes
+
+    def sources(self) -> list[str]:
+        """Return every source kind there is, by name."""
+        return sorted(
+            {source for module in self.collectors for source in (module.SOURCE, *getattr(module, "FORMS", ()))}
+        )
 
     def layers_of(self, source: str) -> tuple[str, ...]:
         """Return the layers that a source lets one judge."""
         return tuple(
-            dict.fromkeys(layer for module in self.collectors if source == module.SOURCE for layer in module.LAYERS)
+            dict.fromkeys(
+                layer
+                for module in self.collectors
+                if source == module.SOURCE or source in getattr(module, "FORMS", ())
+                for layer in module.LAYERS
+            )
         )
+
+
+def _is_form(module: ModuleType) -> bool:
+    """Tell whether a collector does no more than recognise a form."""
+    return not module.LAYERS and not any(getattr(module, name, ()) for name in ("ANCHORS", "HEADS", "MAGIC"))
 
 
 @cache
@@ -219,17 +322,19 @@ def _magic(collectors: tuple[ModuleType, ...]) -> tuple[tuple[re.Pattern[bytes],
 
 
 @cache
-def _signatures(collectors: tuple[ModuleType, ...]) -> tuple[Any, list[int]]:
-    """Return one RE2 set of all signatures, and for each of them its collector's place."""
+def _signatures(collectors: tuple[ModuleType, ...]) -> tuple[Any, list[tuple[str, ModuleType]]]:
+    """Return one RE2 set of all signatures, and for each of them its source and its collector."""
     import re2
 
     options = re2.Options()
     options.log_errors = False
     signatures = re2.Set.SearchSet(options)
     owners = []
-    for place, module in enumerate(collectors):
-        for regex in getattr(module, "SIGNATURES", ()):
-            signatures.Add(regex)
-            owners.append(place)
+    for module in collectors:
+        kinds = {**getattr(module, "FORMS", {}), module.SOURCE: getattr(module, "SIGNATURES", ())}
+        for source, regexes in kinds.items():
+            for regex in regexes:
+                signatures.Add(regex)
+                owners.append((source, module))
     signatures.Compile()
     return signatures, owners

@@ -22,15 +22,17 @@ from collectors.prefix import Line
 SOURCE = "shell"
 LAYERS: tuple[str, ...] = ()
 ANCHORS = (
-    r"^\[?(?:[\w.-]+@)?[A-Za-z][\w.-]*[: ][~/][^#$%>]{0,80}(?:[#$]|[^0-9]%) ",
-    r"^\[?[\w.-]+@[\w.-]+[: ][^#$%>]{0,80}(?:[#$]|[^0-9]%) ",
+    r"^\[?(?:[\w.-]+@)?[A-Za-z][\w.-]*[: ][~/][^#$%>]{0,80}(?:[#$]|[^0-9]%) +\S",
+    r"^\[?[\w.-]+@[\w.-]+[: ][^#$%>]{0,80}(?:[#$]|[^0-9]%) +\S",
     r"^[\w.-]*\d[\w.-]*[#$] \w",
     r"^\+? ?[$#] (?:sudo )?[\w./~(]",
     r"^==> .* <==$",
+    r"^[A-Za-z][\w.-]*[#>]show \w",  # switches put no blank between
 )
 _PROMPT = re.compile(
     r"^\[?(?:[\w.-]+@)?(?P<host>[A-Za-z0-9][\w.-]*)(?:[: ][^#$%>]{0,80}?)?\]?(?:[#$]|(?<!\d)%) (?P<command>\S.*)$"
 )
+_SWITCH = re.compile(r"^(?P<host>[A-Za-z][\w.-]*)[#>](?P<command>show \S.*)$")
 _PLAIN = re.compile(r"^\+? ?(?P<prompt>[$#]) (?P<command>\S.*)$")
 _SSH = re.compile(
     r"(?:^|\s)(?:ssh|pdsh -w|oc debug node/)\s*(?:-[bcDEeFIiJLlmOopQRSWw] ?[^\s-]\S* |-\S+ )*(?:[\w-]+@)?(?P<host>[A-Za-z][\w.-]*)\s+\S"
@@ -43,7 +45,7 @@ def parse_line(line: Line) -> Iterator[Observation]:
 
     A lone `#` is kept as the attribute `prompt`: the line may be a comment in a file.
     """
-    match = _PROMPT.match(line.raw) if "==>" not in line.raw[:4] else None
+    match = (_PROMPT.match(line.raw) or _SWITCH.match(line.raw)) if "==>" not in line.raw[:4] else None
     plain = _PLAIN.match(line.raw)
     if plain:
         match = None

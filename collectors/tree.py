@@ -15,7 +15,8 @@ import yaml
 MOST_NODES = 400_000
 MOST_DEPTH = 60
 _SURROGATE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}(?:\\u[dD][c-fC-F][0-9a-fA-F]{2})?")
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+# Control characters, and what YAML takes for the end of a line where the intake does not: line numbers would be others.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029]")
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 

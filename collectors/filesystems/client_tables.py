@@ -41,7 +41,7 @@ def parse_block(reader: Reader) -> Iterator[Record]:
 
 
 def _read_juicefs(reader: Reader) -> Iterator[Record]:
-    groups = re.findall(r"-*([a-z]+)-*", reader.next() or "")
+    groups = re.findall(r"[a-z]+", reader.next() or "")
     names = [cell.split() for cell in (reader.next() or "").split("|")]
     place = groups.index("meta") if "meta" in groups else len(names)
     if place >= len(names) or "lat" not in names[place]:

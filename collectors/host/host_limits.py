@@ -53,7 +53,7 @@ def count_list(text: str) -> int:
     for part in text.split(","):
         low, _, high = part.partition("-")
         if low.isdigit():
-            total += int(high) - int(low) + 1 if high.isdigit() else 1
+            total += int(high[:9]) - int(low[:9]) + 1 if high.isdecimal() else 1
     return total
 
 
@@ -63,7 +63,9 @@ def parse_line(line: Line) -> Iterator[Record]:
     if match:
         values = {name: value for name, value in match.groupdict().items() if value and name in ("soft", "hard")}
         if match["name"] == "locked memory":  # /proc counts bytes, ulimit KiB
-            values = {name: str(int(value) // 1024) if value.isdigit() else value for name, value in values.items()}
+            values = {
+                name: str(int(value[:18]) // 1024) if value.isdecimal() else value for name, value in values.items()
+            }
         yield _observe(line, "limit", _CODES.get(match["name"], match["name"]), values)
         return
     match = _AFFINITY.search(line.text)
@@ -121,7 +123,7 @@ def _read_cpu_stat(reader: Reader, number: int, head: str) -> Iterator[Record]:
         values[match[1]] = match[2]
         told = reader.number if match[1] == "nr_throttled" else told
         reader.next()
-    periods, throttled = int(values["nr_periods"]), int(values.get("nr_throttled", 0))
+    periods, throttled = int(values["nr_periods"][:18]), int(values.get("nr_throttled", "0")[:18])
     attributes = {
         "periods": str(periods),
         "throttled": str(throttled),

@@ -57,12 +57,13 @@ def parse_line(line: Line) -> Iterator[Record]:
 
 
 def _read_memory(line: Line) -> Iterator[Record]:
-    named = dict(re.findall(r"([\d.]+)[+ ]*(total|free|used|buff/cache)", line.text))
+    named = dict(re.findall(r"(\d{1,15}(?:\.\d{1,9})?)[+ ]{0,8}(total|free|used|buff/cache)", line.text))
     values: dict[str, str] = {}
     if named:
         unit = {"K": 2**10, "M": 2**20, "G": 2**30}.get(line.text[:1], 2**10)
         values = {
-            name: plain(float(value) * unit) for value, name in re.findall(r"([\d.]+)[+ ]*(total|free|used)", line.text)
+            name: plain(float(value) * unit)
+            for value, name in re.findall(r"(\d{1,15}(?:\.\d{1,9})?)[+ ]{0,8}(total|free|used)", line.text)
         }
     else:
         cells = line.text.split()[1:]

@@ -108,7 +108,7 @@ def _hold(name: str, number: int, text: str, match: re.Match[str], device: str, 
     found = _GPU.search(device)
     attributes = {"device": device, "user": match["user"], "pid": match["pid"], "process": match["process"]}
     if found:
-        attributes["gpu"] = found[1]
+        attributes["gpu"] = f"minor-{found[1]}"
     return Observation(
         SOURCE, "gpu-holder", name, number, number, text.strip(), node=node, entity=f"process:{match['pid']}",
         attributes=attributes,

@@ -50,7 +50,9 @@ def parse_block(reader: Reader) -> Iterator[Record]:
     head = reader.next() or ""
     inodes = "node" in head.lower().replace("filesystem", "")
     blocks = re.search(r"(\d+)(K|M)?-?(?:blocks|块)", head, re.I)
-    unit = int(blocks[1]) * {"K": 2**10, "k": 2**10, "M": 2**20, "m": 2**20}.get(blocks[2] or "", 1) if blocks else 1
+    unit = (
+        int(blocks[1][:18]) * {"K": 2**10, "k": 2**10, "M": 2**20, "m": 2**20}.get(blocks[2] or "", 1) if blocks else 1
+    )
     pending, start = "", 0
     while (text := reader.peek()) is not None:
         match = _ROW.match(f"{pending} {text}" if pending else text)

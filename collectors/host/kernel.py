@@ -22,7 +22,7 @@ from collectors.regex import compile_later
 
 SOURCE = "kernel"
 LAYERS = ("node", "hardware", "fabric", "storage")
-SIGNATURES = (r"\bkernel: ", r"^\[ *\d+\.\d{6}\] ", r"^kern +:")
+SIGNATURES = (r"\d\d:\d\d\S*(?: \S+)? kernel: |^kernel: |kernel: \[ *\d+\.\d", r"^\[ *\d{1,9}\.\d{6}\] ", r"^kern +:")
 ANCHORS = (
     r"PCIe Bus Error: severity=", r"AER: .*rror (?:message )?received", r"EDAC \w+: \d+ [CU]E ", r"Machine Check(?: Exception| Event)?: ",
     r"available PCIe bandwidth, limited by", r"AMD-Vi: Event logged \[IO_PAGE_FAULT", r"DMAR: .*(?:fault addr|Fault)",
@@ -38,8 +38,9 @@ _RECEIVED = compile_later(
     rf"(?:: |: id=| from )(?P<pci>{_PCI}|[0-9a-f]{{4}})"
 )
 _EDAC = compile_later(
-    r"EDAC (?P<controller>MC\d+): (?P<count>\d+) (?P<code>[CU]E) (?P<what>.*?) on (?P<dimm>\S.*?)(?: \(|$)"
+    r"EDAC (?P<controller>MC\d+): (?P<count>\d+) (?P<code>[CU]E)(?: (?P<what>.*?))?? on (?P<dimm>\S.*?)(?: \(|$)"
 )
+_PAGE = compile_later(r"page:0x(?P<page>[0-9a-f]{1,16})(?: offset:0x(?P<offset>[0-9a-f]{1,16}))?")
 _MCE = compile_later(
     r"CPU (?P<cpu>\d+): Machine Check(?P<form> Exception| Event)?: (?P<level>[0-9a-f]+) Bank (?P<bank>\d+)"
     r"(?:: (?P<status>[0-9a-f]{16}))?"
@@ -82,14 +83,18 @@ def _severity(text: str) -> str:
 def _make_aer(line: Line, match: re.Match[str]) -> Observation:
     found = _attributes(match)
     if re.fullmatch(r"[0-9a-f]{4}", match["pci"]):  # old kernels: bus and device-function in one number
-        value = int(match["pci"], 16)
+        value = int(match["pci"][:18], 16)
         found["pci"] = f"0000:{value >> 8:02x}:{value >> 3 & 0x1F:02x}.{value & 7}"
     found["form"] = "received" if "port" in found else "decoded"
     return _observe(line, "aer", _severity(match["severity"]), found)
 
 
 def _make_edac(line: Line, match: re.Match[str]) -> Observation:
-    return _observe(line, "edac", match["code"].lower(), _attributes(match))
+    found = _attributes(match)
+    place = _PAGE.search(line.text, match.start())
+    if place and int(place["page"], 16):  # page 0: a driver that does not know the address
+        found["cell"] = f"{found['dimm']} {place['page']}:{place['offset'] or ''}"
+    return _observe(line, "edac", match["code"].lower(), found)
 
 
 def _make_mce(line: Line, match: re.Match[str]) -> Observation:
@@ -104,7 +109,7 @@ def _make_mce(line: Line, match: re.Match[str]) -> Observation:
 
 def _make_bandwidth(line: Line, match: re.Match[str]) -> Observation:
     found = _attributes(match)
-    narrow = int(found["width"]) < int(found["best_width"])
+    narrow = int(found["width"][:9]) < int(found["best_width"][:9])
     return _observe(line, "pcie_bandwidth", "width" if narrow else "speed", found)
 
 

@@ -61,7 +61,7 @@ def parse_block(reader: Reader) -> Iterator[Record]:
             if line["what"] == "LnkCap":
                 capable = (match[1], match[3])
                 continue
-            narrow = bool(match[4]) or bool(capable[1] and int(match[3]) < int(capable[1]))
+            narrow = bool(match[4]) or bool(capable[1] and int(match[3][:9]) < int(capable[1][:9]))
             slow = bool(match[2]) or bool(capable[0] and float(match[1]) < float(capable[0]))
             found = {"speed": match[1], "width": match[3], "speed_max": capable[0], "width_max": capable[1]}
             code = "width" if narrow and match[3] != "0" else "down" if match[3] == "0" else "speed" if slow else "ok"

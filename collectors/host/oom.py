@@ -82,7 +82,7 @@ def parse_line(line: Line) -> Iterator[Record]:
         return
     match = _USAGE.search(text)
     if match:
-        full = int(match["usage"]) >= int(match["limit"]) > 0
+        full = int(match["usage"][:18]) >= int(match["limit"][:18]) > 0
         yield _observe(line, "memcg-usage", match["what"], {**match.groupdict(), "full": str(full).lower()})
         return
     match = None if "oom_reaper" in text else _KILLED.search(text)

@@ -66,7 +66,7 @@ def parse_line(line: Line) -> Iterator[Record]:
     match = _COUNTS.match(text)
     if match:
         for code in ("ce", "ue"):
-            if int(match[code]):
+            if int(match[code][:18]):
                 yield _observe(line, text, "edac", code, {"count": match[code], "dimm": match["dimm"]}, None)
         return
     match = _BUS.search(text)
@@ -93,14 +93,14 @@ def _read_check(line: Line, text: str, match: re.Match[str]) -> Iterator[Observa
     rest = match["rest"]
     pairs = dict(re.findall(r"\b(status|cpu|bank|addr|socketid)= ?(?:0x)?([0-9a-f]+)", rest))
     named = re.search(r"\bCPU (\d+)", rest)
-    status = int(pairs.get("status", "0"), 16)
+    status = int(pairs.get("status", "0")[:18], 16)
     if not status:
         return
-    bank = int(pairs.get("bank", "0"), 16) if "bank=0x" in rest else pairs.get("bank", "")
+    bank = int(pairs.get("bank", "0")[:18], 16) if "bank=0x" in rest else pairs.get("bank", "")
     found = {
-        "cpu": named[1] if named else str(int(pairs.get("cpu", "0"), 16)), "bank": str(bank), "status": f"{status:016x}",
+        "cpu": named[1] if named else str(int(pairs.get("cpu", "0")[:18], 16)), "bank": str(bank), "status": f"{status:016x}",
         "memory": "yes" if status & 0xEF80 == 0x0080 or re.search(r"\bDIMM|Memory Controller|DRAM|MEM_", rest, re.I) else "no",
-        "what": rest.partition(",")[0],
+        "what": rest.partition(",")[0], "cell": f"bank {bank} {pairs['addr']}" if pairs.get("addr", "").strip("0") else "",
     }  # fmt: skip
     yield _observe(line, text, "mce", "uncorrected" if status >> 61 & 1 else "corrected", found, _when(match))
 

@@ -34,7 +34,7 @@ HEADS = (
 
 _SAMPLE = compile_later(
     r"^(?P<name>[A-Za-z_:][\w:]*)(?:\{(?P<labels>(?:[^\"}]|\"(?:\\.|[^\"\\])*\")*)\})? +"
-    r"(?P<value>[-+]?(?:[\d.]+(?:[eE][-+]?\d+)?|[Nn]a[Nn]|[Ii]nf)) *(?P<time>-?\d+(?:\.\d+)?)?(?: *#.*)?\s*$"
+    r"(?P<value>[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[Nn]a[Nn]|[Ii]nf)) *(?P<time>-?\d{1,19}(?:\.\d{1,9})?)?(?: *#.*)?\s*$"
 )
 _LABEL = compile_later(r'([A-Za-z_]\w*)="((?:\\.|[^"\\])*)"')
 _ESCAPE = compile_later(r"\\(.)")
@@ -136,6 +136,6 @@ def _gpu_of(metric: str, labels: dict[str, str], own: dict[str, str]) -> tuple[s
     index = own["gpu"]
     if not index and re.match(r"(?:DCGM_|nvidia_|gpu_)", metric):
         index = labels.get("device", "").removeprefix("nvidia")
-    if index.isdigit():
-        names.append(f"gpu:{index}")
+    if index.isdigit():  # dcgm-exporter's labels `gpu` and `device` are DCGM's numbers, which need not be nvidia-smi's
+        names.append(f"gpu:dcgm-{index}" if metric.startswith("DCGM_") else f"gpu:{index}")
     return (names[0] if names else ""), names

@@ -46,6 +46,7 @@ def parse_block(reader: Reader) -> Iterator[Record]:
         "[" in cell for cell in headings
     ):  # nvidia-smi's tables carry units and have their own reader
         return
+    titles = dict(zip(names, headings, strict=True))
     related: set[tuple[str, str]] = set()
     for _ in range(MOST_ROWS):
         text = reader.peek()
@@ -71,12 +72,11 @@ def parse_block(reader: Reader) -> Iterator[Record]:
                 "training", "step", reader.input, number, number, text, time=time, node=node, entity=entity,
                 attributes={**labels, **values},
             )  # fmt: skip
-        for (name, value), heading in zip(row.items(), headings, strict=True):
-            if name in values:
-                yield Sample(
-                    SOURCE, name, float(value), reader.input, number, time=time, node=node, entity=entity,
-                    labels={**labels, "series": heading},
-                )  # fmt: skip
+        for name, value in values.items():
+            yield Sample(
+                SOURCE, name, float(value), reader.input, number, time=time, node=node, entity=entity,
+                labels={**labels, "series": titles[name]},
+            )  # fmt: skip
 
 
 def _cells(text: str) -> list[str]:

@@ -88,7 +88,7 @@ def test_pieces_of_a_wrapped_line_are_put_together(scanner: Scanner, registry: R
     intake, facts = read(text, scanner, registry)
     assert [one.line for one in facts] == [1, 3, 5, 7, 9, 11, 13, 15, 17]
     assert facts[0].raw.strip() == whole[0].strip()
-    assert intake.notes == ["lines wrapped at 80 columns, put together again"]
+    assert intake.notes[0] == "lines wrapped at 80 columns, put together again"
 
 
 def test_parts_of_a_cri_line_are_put_together(scanner: Scanner, registry: Registry) -> None:

@@ -172,7 +172,8 @@ def test_a_newer_store_is_refused(tmp_path: Path) -> None:
     store.query("INSERT INTO meta VALUES (99)")
     store.close()
     with pytest.raises(
-        StoreError, match=r"facts\.duckdb: written by a newer faultwalk \(schema 99, this one knows 1\)"
+        StoreError,
+        match=r"facts\.duckdb: written by a newer faultwalk \(schema 99, this one knows 2\): use that version",
     ):
         Store.open(path)
 
@@ -187,7 +188,7 @@ def test_a_store_that_another_process_holds_says_so(tmp_path: Path) -> None:
         assert other.stdout is not None
         assert other.stdout.readline() == b"open\n"
         with pytest.raises(
-            StoreError, match=r"facts\.duckdb: another process holds this store \(.*\); stop it, send the input"
+            StoreError, match=rf"facts\.duckdb: process {other.pid} \(.+\) holds this store: stop it, send the input"
         ):
             Store.open(path)
         other.communicate()

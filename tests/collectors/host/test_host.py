@@ -69,12 +69,15 @@ def test_processes() -> None:
     assert rows["81443"].attributes["wchan"] == "rpc_wait_bit_killable"
     assert rows["81443"].code == "D"
     holders = observed(records, "gpu-holder")
-    assert [(one.attributes["gpu"], one.attributes["pid"]) for one in holders] == [("0", "18822"), ("0", "18823")]
+    assert [(one.attributes["gpu"], one.attributes["pid"]) for one in holders] == [
+        ("minor-0", "18822"),
+        ("minor-0", "18823"),
+    ]
 
 
 def test_lsof_names_a_holder() -> None:
     text = "python    18822 18830 user3  mem    CHR            195,0             502 /dev/nvidia0\n"
-    assert [one.attributes["gpu"] for one in observed(read(host_processes, text), "gpu-holder")] == ["0"]
+    assert [one.attributes["gpu"] for one in observed(read(host_processes, text), "gpu-holder")] == ["minor-0"]
 
 
 def test_load() -> None:

@@ -23,11 +23,21 @@ def test_sensors_outside_their_limits() -> None:
     ]  # fmt: skip
 
 
+def test_event_log_of_freeipmi() -> None:
+    events = observed(read(ipmi, (FIXTURES / "ipmi" / "freeipmi-sel.txt").read_text()), "sel")
+    assert [(one.code, one.attributes["event"].partition(" ;")[0]) for one in events] == [
+        ("memory", "Uncorrectable memory error"), ("fan", "Lower Critical - going low"), ("power", "Power Supply Failure detected"),
+        ("other", "OS Graceful Shutdown"),
+    ]  # fmt: skip
+    assert events[0].time == 1_707_621_164.0
+
+
 def test_odd_input_yields_nothing() -> None:
     for text in (
         "FAN1 | 41h | ok  | 29.1 | 11760 RPM",
         "FAN7 | 47h | ns  | 29.7 | No Reading",
         "a | b | c",
         "5a1 | 99/99/99 | x",
+        "1 | Xyz-11-2024 | x | Critical | y",
     ):
         assert read(ipmi, text) == []

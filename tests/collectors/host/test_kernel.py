@@ -51,6 +51,18 @@ def test_memory_and_processor() -> None:
     assert (mild.code, mild.attributes["memory"]) == ("corrected", "no")
 
 
+def test_cell_of_a_memory_error() -> None:
+    lines = (
+        "EDAC MC1: 1 CE memory scrubbing error on CPU_SrcID#1_Chan#0_DIMM#0 (channel:0 slot:0 page:0xee30a0 offset:0x40 grain:32)",
+        "EDAC MC0: 4 CE error on CPU#0Channel#2_DIMM#0 (channel:2 slot:0 page:0x0 offset:0x0 grain:8 syndrome:0x0)",
+        "EDAC MC0: 1 UE on mc#0csrow#1channel#3 (csrow:1 channel:3 page:0x1a3f0c7 offset:0x40 grain:64)",
+    )
+    found = observed(read(kernel, "\n".join(lines)), "edac")
+    assert [(one.code, one.attributes.get("cell", "")) for one in found] == [
+        ("ce", "CPU_SrcID#1_Chan#0_DIMM#0 ee30a0:40"), ("ce", ""), ("ue", "mc#0csrow#1channel#3 1a3f0c7:40"),
+    ]  # fmt: skip
+
+
 def test_links_and_iommu() -> None:
     line = (
         "pci 0000:9b:00.0: 63.008 Gb/s available PCIe bandwidth, limited by 8.0 GT/s PCIe x8 link at 0000:9a:00.0 "

@@ -14,7 +14,7 @@ def test_gpus_hosts_and_pods() -> None:
     assert (first.entity, first.node, first.value, first.line) == ("gpu:0000:3b:00.0", "node-a", 97.0, 3)
     assert second.labels["pod"] == "worker-1"  # exported_pod is the workload, pod the exporter's own
     assert ("gpu:0000:3b:00.0", "gpu:GPU-00000000-0000-4000-8000-000000000001") in same(records)
-    assert ("gpu:0000:3b:00.0", "gpu:0") in same(records)
+    assert ("gpu:0000:3b:00.0", "gpu:dcgm-0") in same(records)
 
 
 def test_blanks_and_buckets_are_dropped_and_times_are_milliseconds() -> None:
