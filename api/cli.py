@@ -264,11 +264,15 @@ def serve(
     import_module("api.serve").run(host=host, port=port, store=store, token_file=token_file, rules=rules)
 
 
+def collect_rarely() -> None:
+    """Have Python look for garbage rarely: what a command loads stays, and looking through it again and again takes a tenth of
+    its time."""
+    gc.set_threshold(50_000, 20, 100)
+
+
 def main() -> None:
     """Run the command; an interrupt ends it quietly."""
-    gc.set_threshold(
-        50_000, 20, 100
-    )  # what a command loads stays: looking through it again and again takes a tenth of its time
+    collect_rarely()
     try:
         app()
     except KeyboardInterrupt:

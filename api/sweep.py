@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from api.bounds import BoundsError, read_limits
-from api.cli import fail
+from api.cli import collect_rarely, fail
 from api.knowledge import load_knowledge
 from api.places import Places
 from api.progress import Progress
@@ -142,6 +142,7 @@ _knowledge: Knowledge | None = None  # of a reading process
 
 def _start(rules: Path | None) -> None:
     global _knowledge  # noqa: PLW0603  a process of a pool has nowhere else to keep it
+    collect_rarely()
     _knowledge = load_knowledge(rules)
 
 

@@ -24,7 +24,8 @@ class Attention:
     scanned with every pattern, `end` whether it stands at an end of the input."""
 
     def __init__(self, scanner: Scanner) -> None:
-        self._shapes = scanner.shapes
+        self._scanner = scanner
+        self._shapes: frozenset[int] = frozenset()  # once it matters
         self._context = {number for number, one in enumerate(scanner.patterns) if one.context}
         self._routine = {number for number, one in enumerate(scanner.patterns) if one.routine} - self._context
         self._known: Counter[int] = Counter()  # by context pattern, the lines read so far
@@ -48,6 +49,8 @@ class Attention:
         self.passed = set(self._enough)
         self._sampled.clear()
         self._heads = 0
+        if number + 1 >= WHOLE_BLOCKS and not near_end:
+            self._shapes = self._scanner.shapes
 
     def count(self, hit: Hit) -> None:
         """Count a hit that is going to be read."""

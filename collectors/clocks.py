@@ -111,9 +111,8 @@ def judge_clocks(intakes: Sequence[Intake], now: float) -> None:
     timed = [record.time for one in intakes for record in _observations(one) if record.time is not None]
     ahead = sum(time > now + _AHEAD for time in timed)
     for one in intakes:
-        unset = {
-            record.line for record in _observations(one) if record.time is None and _UNSET.search(record.raw[:200])
-        }
+        untimed = (record for record in _observations(one) if record.time is None and "-" in record.raw[:200])
+        unset = {record.line for record in untimed if _UNSET.search(record.raw[:200])}
         if unset:
             one.notes.append(Note.of("clock-unset", count=len(unset), year=_FIRST_YEAR))
         if ahead > 0 and 2 * ahead <= len(timed):

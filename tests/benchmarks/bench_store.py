@@ -20,6 +20,7 @@ from time import perf_counter, process_time
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from api.cli import collect_rarely
 from api.progress import Progress
 from api.sweep import read_files
 from collectors.observation import Observation
@@ -121,9 +122,10 @@ def main() -> None:
         "--rows", type=int, default=1_000_000, help="of the smaller store; the larger has ten times as many"
     )
     arguments.add_argument("--fleet", type=int, default=8, metavar="FILES")
-    arguments.add_argument("--megabytes", type=float, default=20.0, help="of each file of the fleet")
+    arguments.add_argument("--megabytes", type=float, default=50.0, help="of each file of the fleet")
     arguments.add_argument("--repeats", type=int, default=3)
     chosen = arguments.parse_args()
+    collect_rarely()
     knowledge = Knowledge.build(load_rulebook(cached=True), cached=True)
     with tempfile.TemporaryDirectory() as folder:
         bench_insert(chosen.rows, chosen.repeats, Path(folder))
