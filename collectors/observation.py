@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True)
 class Observation:
     """One typed fact and where it stands.
 
@@ -31,8 +31,11 @@ class Observation:
     time: float | None = None
     node: str = ""
     entity: str = ""
-    attributes: Mapping[str, str] = field(default_factory=dict, hash=False)
+    attributes: Mapping[str, str] = field(default_factory=dict)
     raw: str = ""  # the line as it stands in the input; filled in by the intake
+
+    def __hash__(self) -> int:
+        return hash((self.input, self.line, self.kind, self.code))
 
 
 @dataclass(slots=True, unsafe_hash=True)

@@ -39,7 +39,7 @@ _SAMPLE = ("input", "line", "time", "source", "metric", "value", "node", "entity
 _RELATION = ("input", "line", "upper", "lower", "how", "node")
 _INTEGERS, _NUMBERS = {"line", "line_end"}, {"time", "value"}
 _FEW = 64  # rows that go in as values: so few are not worth a table
-_CHUNK = 20_000  # rows that are turned into columns at a time
+_CHUNK = 10_000  # rows that are turned into columns at a time
 _MOST_SAMPLE_TEXT = 1000  # the same for a metric sample
 _MOST_TEXT = 8192  # characters of a line that a row keeps
 

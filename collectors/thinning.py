@@ -14,7 +14,7 @@ from collectors.notes import Note
 from collectors.observation import Observation, Record, Relation, Sample
 
 # Records of one input so far -> how many repeats are kept from the beginning, and as many from the end.
-_ALLOWANCES = ((30_000, 500), (60_000, 50))
+_ALLOWANCES = ((20_000, 500), (40_000, 50))
 _LEAST = 5
 _MOST_RELATIONS = 300_000  # different ones of one input
 _MOST_KEYS = 10_000  # different things that are counted apart; beyond, those of one kind and code share a count

@@ -109,10 +109,12 @@ def triage(
 
 
 def take_in(inputs: Iterable[Input], knowledge: Knowledge, store: Store, *, now: float, batch: str) -> list[Intake]:
-    """Read inputs into the store; on return they are kept."""
+    """Read inputs into the store; on return they are kept there, and what is returned holds no records any more."""
     intakes = read_inputs(inputs, knowledge.scanner, knowledge.registry, now=now)
     rows = [InputRow(one.name, one.kind, one.lines, one.bytes, notes.write(one.notes)) for one in intakes]
     store.append(batch, (record for one in intakes for record in one.records), rows, received=now)
+    for one in intakes:
+        one.records = []  # the store has them: twice they would be what a large input needs most memory for
     return intakes
 
 

@@ -19,6 +19,7 @@ class Resolver:
 
     def __init__(self, relations: Iterable[Relation] = ()) -> None:
         self._parent: dict[str, str] = {}
+        self._known: dict[tuple[str, str], str] = {}
         ordered = sorted(relations, key=lambda one: (one.upper, one.lower, one.input, one.line))
         self.hosts = _name_hosts(ordered)
         for relation in ordered:
@@ -44,9 +45,14 @@ class Resolver:
 
     def resolve(self, entity: str, node: str = "") -> str:
         """Return the canonical identity of an entity on a node (both as an observation states them)."""
-        if entity.startswith("node:"):
-            return f"node:{self.host(entity[5:])}"
-        return self._find(qualify(entity, self.host(node))) if entity else ""
+        known = self._known.get((entity, node))
+        if known is None:
+            if entity.startswith("node:"):
+                known = f"node:{self.host(entity[5:])}"
+            else:
+                known = self._find(qualify(entity, self.host(node))) if entity else ""
+            self._known[entity, node] = known
+        return known
 
     def entity_of(self, observation: Observation, kind: str) -> str:
         """Return which entity of a kind an observation is about, "" when it does not say."""

@@ -12,7 +12,7 @@ from collectors.store import Store
 from diagnosis.entities import Resolver
 from diagnosis.rulebook import Rulebook
 
-MOST_ROWS = 50_000  # rows of a window that are read one and all
+MOST_ROWS = 100_000  # rows of a window that are read one and all
 MOST_REPEATS = 200  # of a larger window, the first and as many last of what says the same
 _COLUMNS = "input, line, line_end, time, source, kind, code, node, entity, attributes, text, raw"
 
@@ -192,5 +192,8 @@ def _marks(values: Sequence[str]) -> str:
     return ", ".join("?" * len(values))
 
 
+_read_object = json.JSONDecoder().raw_decode  # what `json.loads` does after looking for blanks
+
+
 def _attributes(text: str) -> Mapping[str, str]:
-    return json.loads(text) if text != "{}" else {}
+    return _read_object(text)[0] if text != "{}" else {}

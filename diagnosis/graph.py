@@ -26,8 +26,10 @@ def build_graph(facts: Facts, extra: Iterable[str] = ()) -> nx.DiGraph:
         upper, lower = resolver.resolve(relation.upper, relation.node), resolver.resolve(relation.lower, relation.node)
         if upper != lower:
             graph.add_edge(upper, lower)
+    placed: set[tuple[str, str]] = set()
     for one in facts.observations:
-        if one.entity and one.kind != "unexplained":
+        if one.entity and one.kind != "unexplained" and (one.entity, one.node) not in placed:
+            placed.add((one.entity, one.node))
             _add(graph, resolver.resolve(one.entity, one.node), one.node)
         rank = one.attributes.get("rank", "")
         if rank.isdigit() and one.entity.startswith("gpu:"):  # what a rank says about a GPU is about its own

@@ -27,6 +27,7 @@ from time import process_time
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from api.cli import collect_rarely
 from collectors.ingest import Input, read_inputs
 from collectors.literals import choose_literals, estimate_rate
 from collectors.scan import Engine, Pattern, Re2Engine, Scanner
@@ -227,6 +228,7 @@ def main() -> None:
     arguments.add_argument("--shares", type=float, nargs="+", default=[0.01], metavar="SHARE")
     arguments.add_argument("--repeats", type=int, default=3)
     chosen = arguments.parse_args()
+    collect_rarely()
     knowledge = Knowledge.build(load_rulebook(cached=True), cached=True)
     fallback = Re2Engine(knowledge.scanner.patterns)
     rules = len(knowledge.rulebook.causes) + len(knowledge.rulebook.symptoms)
