@@ -91,9 +91,9 @@ def parse_line(line: Line) -> Iterator[Record]:
     yield from _read(line, groups["level"], head["text"], {name: value for name, value in process.items() if value})
 
 
-def read_warning(line: Line) -> Iterator[Record]:
-    """Yield the facts of a warning that stands by itself, without NCCL's head, as programs repeat it."""
-    yield from _read(line, "WARN", line.text, {})
+def read_warning(line: Line, text: str = "") -> Iterator[Record]:
+    """Yield the facts of a warning that stands by itself, without NCCL's head, as programs repeat it; `text` is part of the line."""
+    yield from _read(line, "WARN", text or line.text, {})
 
 
 def _read(line: Line, level: str, text: str, process: dict[str, str]) -> Iterator[Record]:

@@ -25,7 +25,10 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
         r"Got async fatal event: )(?P<code>[^(]+)"),
     ),
     # --- TCP between peers
-    ("connect", "", r"[Cc]onnect(?:ing)? to (?P<peer>\S+<\d+>) (?:failed ?: |returned )(?:\d+\()?(?P<code>[A-Z][A-Za-z ]+)"),
+    (
+        "connect", "",
+        r"[Cc]onnect(?:ing)? to (?P<peer>\S+<\d+>) (?:failed(?: after \d+ attempts)? ?: |returned )(?:\d+\()?(?P<code>[A-Z][A-Za-z ]+)",
+    ),
     ("connect", "", r"(?:Call to connect|connect) returned (?P<code>[A-Z][A-Za-z ]+?),"),
     ("connect", "WARN", r"Call to connect (?:failed|timeout) ?: (?P<code>[A-Z][A-Za-z ]+)"),
     ("connect", "WARN", r"ocketPollConnect to (?P<peer>\S+<\d+>) failed with error (?P<code>[A-Z][A-Za-z ]+)"),
@@ -43,7 +46,8 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     ("network", "INFO", r"Using network (?P<code>\S.*)"),
     ("no-rdma-device", "", r"NET/IB ?: (?P<code>No device found)"),
     ("verbs-library", "", r"(?P<code>Failed to open libibverbs)\.so"),
-    ("no-interface", "WARN", r"(?P<code>[Nn]o (?:socket |usable (?:listening )?)?interface found|Could not find any .*interface)"),
+    ("no-interface", "WARN", r"(?P<code>[Nn]o (?:(?:socket|valid|IP|usable(?: listening)?) )?interfaces? found)"),
+    ("no-interface", "WARN", r"(?P<code>Could not find any .*interface)"),
     ("no-interface", "WARN", r"(?P<code>no device found (?:matching|after excluding))"),
     ("gpudirect", "INFO", r"GPU Direct RDMA (?P<code>Disabled|Enabled|\(\S+\) enabled) for (?:HCA|GPU) \d+ (?:'|/)(?P<nic>[A-Za-z]\w+)?"),
     # --- what NCCL knows of the machine (subsystems NET and GRAPH): rates in Mb/s, bandwidths in GB/s
@@ -72,7 +76,8 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     (
         "verbs-call", "WARN",
         (r"Call to (?P<code>ibv_\w+|mlx5dv_\w+) failed(?: with (?:error )?(?:(?P<errno>\d+) )?(?P<error>[A-Z][A-Za-z ]+?))?(?: errno \d+)?"
-        r"(?:$|[,(.;])(?:.*dev (?P<nic>[\w.-]+):(?P<port>\d+))?"),
+        r"(?:$|[,(.;])(?:.*dev (?P<nic>[\w.-]+):(?P<port>\d+))?"
+        r"(?:.*local GID (?:::ffff:)?(?P<local>[0-9a-fA-F:.]+), remote GID (?:::ffff:)?(?P<remote>[0-9a-fA-F:.]+))?"),
     ),
     ("open-device", "WARN", r"Unable to open device (?P<nic>[\w.-]+)"),
     ("verbs-call", "WARN", r"NET/IB.*?(?P<code>ibv_\w+)\(?\)? failed(?: with error (?P<error>[A-Z][A-Za-z ]+))?"),

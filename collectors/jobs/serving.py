@@ -27,7 +27,7 @@ SIGNATURES = (
     r"^INFO: +(?:Started server process|Waiting for application startup|Uvicorn running|\d+\.\d+\.\d+\.\d+:\d+ - \")",
     r"^[IWE]\d{4} \d\d:\d\d:\d\d\.\d+ \d+ [\w.]+\.cc:\d+\]",
     r"== Triton Inference Server ==",
-    r"\"logger\":\"(?:activator|autoscaler|queueproxy|controller)\"",
+    r"\"logger\":\"(?:(?:activator|autoscaler|queueproxy)\"|controller[\w.-]*\",\"caller\")",
 )
 ANCHORS = (
     r"Running: \d+ reqs",

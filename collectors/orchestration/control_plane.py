@@ -1,7 +1,8 @@
 """Logs of the Kubernetes control plane: told by their form; what rules know of them is found line by line.
 
 Programs: kube-apiserver, kube-controller-manager, cloud-controller-manager, kube-proxy, cluster-autoscaler of Kubernetes 1.5 to
-1.36, k3s and RKE2, CoreDNS 1.2 to 1.12, end-to-end test runs (Ginkgo). klog writes `Lmmdd hh:mm:ss.uuuuuu threadid file:line]
+1.36, Karpenter 0.5 to 1.x (zap, as JSON or separated by tabs), k3s and RKE2, CoreDNS 1.2 to 1.12, end-to-end test runs (Ginkgo).
+klog writes `Lmmdd hh:mm:ss.uuuuuu threadid file:line]
 msg` (k8s.io/klog), or JSON with `"caller"`; files of the programs: kubernetes/kubernetes `pkg/controlplane`, `pkg/controller`,
 `staging/src/k8s.io/{apiserver,apiextensions-apiserver,kube-aggregator}`. Samples::
 
@@ -60,6 +61,11 @@ FORMS = {
             r"static_autoscaler|scale_(?:up|down)|orchestrator|clusterstate|klogx|eligibility|planner|actuator|auto_scaling_groups?|"
             r"aws_manager|gce_manager|azure_manager|pre_filtering_processor|filter_out_schedulable|binpacking_estimator|cluster"
         ),
+    ),
+    "karpenter": (
+        r"^\{\"level\":\"\w+\",\"time\":\"[^\"]+\",\"logger\":\"controller[\w.-]*\",\"(?:message|caller)\":.*\"(?:nodepools?|nodeclaims?|provisioner|NodePool|NodeClaim)\"",
+        r"^\{\"level\":\"\w+\",\"time\":\"[^\"]+\",\"logger\":\"controller\.(?:provision\w+|node(?:claim|pool)|machine|disruption|deprovisioning|interruption)",
+        r"^\d{4}-\d\d-\d\dT[\d:.]+Z\t(?:DEBUG|INFO|WARN|ERROR)\tcontroller(?:\.(?:provision\w+|node\w*|machine\w*|disruption|deprovisioning|interruption|aws|pricing)[\w.]*)?\t",
     ),
     "k3s": (
         r"\b(?:k3s|rke2)(?:-(?:server|agent))?(?:\[\d+\])?: ",

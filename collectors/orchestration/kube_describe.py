@@ -29,6 +29,7 @@ from dataclasses import dataclass, field
 from collectors.block import Reader
 from collectors.identity import normalise_node
 from collectors.observation import Record
+from collectors.orchestration.gpu_nodes import missing_devices
 from collectors.orchestration.kube_context import Described, described_above, kind_by_fields, read_node_field
 from collectors.orchestration.kube_facts import fact, pod_facts, resource_facts
 from collectors.orchestration.kube_names import command_above, entity_of, kind_named, parse_quantity, plain_number
@@ -245,6 +246,9 @@ def _node_facts(input_name: str, root: Field, about: Described) -> Iterator[Reco
         if len(cells) == 3 and parse_quantity(cells[1]) is not None:
             requested[cells[0]] = (cells[1], cells[2], number)
     yield from resource_facts(input_name, about, tables.get("Capacity", {}), tables.get("Allocatable", {}), requested)
+    labels = root.get("Labels")
+    if labels is not None and "Capacity" in tables:
+        yield from missing_devices(input_name, about, [(labels.line, labels.value), *labels.rows], tables["Capacity"])
 
 
 def _pod_facts(input_name: str, root: Field, about: Described, first: int, last: int) -> Iterator[Record]:

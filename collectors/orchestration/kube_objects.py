@@ -23,6 +23,7 @@ from collectors.block import Reader
 from collectors.clock import parse_iso
 from collectors.identity import normalise_node
 from collectors.observation import Observation, Record
+from collectors.orchestration.gpu_nodes import missing_devices
 from collectors.orchestration.kube_context import Described
 from collectors.orchestration.kube_facts import fact, make_event, pod_facts, resource_facts
 from collectors.orchestration.kube_names import command_above, parse_quantity, plain_number
@@ -382,6 +383,10 @@ def _node(input_name: str, root: Tree, status: Tree, about: Described) -> Iterat
         for name in ("capacity", "allocatable")
     }
     yield from resource_facts(input_name, about, tables["capacity"], tables["allocatable"], {})
+    labels = root.at("metadata", "labels").fields
+    yield from missing_devices(
+        input_name, about, [(one.line, f"{key}={one.value}") for key, one in labels.items()], tables["capacity"]
+    )
 
 
 _OTHER = (
@@ -418,6 +423,9 @@ _AMOUNTS = (
     ("spec", "deserved"),
     ("spec", "guarantee"),
     ("spec", "hard"),
+    ("spec", "limits"),
+    ("spec", "limits", "resources"),
+    ("status", "resources"),
     ("status", "hard"),
     ("status", "used"),
     ("status", "allocated"),
@@ -437,6 +445,9 @@ def _other(input_name: str, root: Tree, about: Described) -> Iterator[Record]:
     used, hard = root.at("status", "allocated"), root.pairs("spec", "capability")
     if about.kind == "ResourceQuota":
         used, hard = root.at("status", "used"), root.pairs("status", "hard")
+    elif about.kind in ("NodePool", "Provisioner"):  # Karpenter: what the pool's nodes have, and may have together
+        used = root.at("status", "resources")
+        hard = {**root.pairs("spec", "limits"), **root.pairs("spec", "limits", "resources")}
     for name, one in used.fields.items():
         yield from fact(
             input_name,
@@ -446,7 +457,12 @@ def _other(input_name: str, root: Tree, about: Described) -> Iterator[Record]:
             "quota",
             name,
             f"{name}: {one.value} of {hard.get(name, '?')}",
-            {"used": _plain(one.value), "hard": _plain(hard.get(name, "")), "resource": name},
+            {
+                "used": _plain(one.value),
+                "hard": _plain(hard.get(name, "")),
+                "resource": name,
+                "pool": "true" if about.kind in ("NodePool", "Provisioner") else "",
+            },
         )
 
 

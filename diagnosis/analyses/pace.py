@@ -58,7 +58,8 @@ def _share(steps: list[Observation]) -> Iterator[tuple[Observation, list[Observa
     middle = median(share for share, _ in steady)
     waiting = median(read_number(one, "data_ms") or 0.0 for _, one in steady)
     near = sorted(steady, key=lambda row: (abs(row[0] - middle), row[1].line))[:3]
-    cited = sorted((one for _, one in near), key=lambda one: one.line)
+    longest = max(steady, key=lambda row: read_number(row[1], "data_ms") or 0.0)
+    cited = sorted({one.line: one for _, one in (*near, longest)}.values(), key=lambda one: one.line)
     yield (
         _make(
             cited[0], "data-wait", {"share": f"{middle:.3f}", "data_ms": f"{waiting:.6g}", "lines": str(len(steady))}

@@ -107,7 +107,9 @@ def test_what_has_no_sure_form_stays_unknown(text: str) -> None:
         ("training/megatron-deepspeed-start.log", {"training"}),
         ("training/libfabric-and-ucx-debug.log", {"libfabric", "ucx", "openmpi"}),
         ("storage/ceph-osd.log", {"storage"}),
+        ("control-plane/karpenter.log", {"karpenter"}),
         ("storage/servers.log", {"storage"}),
+        ("storage/seaweedfs.log", {"storage"}),
         ("system/syslog-and-services.log", {"sshd", "syslog"}),
         (
             "other-systems/forms.log",

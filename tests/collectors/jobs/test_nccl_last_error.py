@@ -7,6 +7,7 @@ import pytest
 from collectors.block import Reader
 from collectors.jobs import nccl_last_error
 from collectors.observation import Observation
+from collectors.prefix import peel
 
 
 def read(text: str) -> list[Observation]:
@@ -31,3 +32,23 @@ def test_messages(text: str, kind: str, code: str) -> None:
 def test_nothing_behind_the_head() -> None:
     assert read("Last error:\n") == []
     assert read("Last error:\n\nTraceback (most recent call last):\n") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "code"),
+    [
+        ("Bootstrap : no socket interface found", "no-interface", "no socket interface found"),
+        ("Call to ibv_modify_qp failed with error No such device", "verbs-call", "ibv_modify_qp"),
+    ],
+)
+def test_quotes_of_xla(text: str, kind: str, code: str) -> None:
+    raw = "INTERNAL: NCCL operation ncclCommInitRank(&comm, n, id, rank) failed: invalid usage (run with NCCL_DEBUG=WARN for details). "
+    raw += (
+        f"Last NCCL warning(error) log entry (may be unrelated) '{text}'.; current tracing scope: all-reduce-start.285"
+    )
+    (found,) = nccl_last_error.parse_line(peel("x", 1, raw))
+    assert isinstance(found, Observation)
+    assert (found.kind, found.code) == (kind, code)
+    assert not list(
+        nccl_last_error.parse_line(peel("x", 1, "Last NCCL warning(error) log entry (may be unrelated) ''."))
+    )

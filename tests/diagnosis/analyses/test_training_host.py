@@ -29,6 +29,13 @@ def test_share_of_a_step_that_waits_for_data() -> None:
     assert len(because) == 3
 
 
+def test_the_longest_wait_for_data_is_cited() -> None:
+    waits = (1, 1, 67544, 1, 2995, 1, 15193, 1)
+    steps = [step(line, step_ms=wait + 154, data_ms=wait) for line, wait in enumerate(waits, 1)]
+    ((_, because),) = [one for one in pace.derive(Facts(steps)) if one[0].kind == "data-wait"]
+    assert 3 in [one.line for one in because]
+
+
 def test_slowdown_must_last() -> None:
     slower = [step(line, step_ms=value) for line, value in enumerate((5200, 8900, 9000), 1)]
     ((found, _),) = [one for one in pace.derive(Facts(slower)) if one[0].kind == "slowdown"]
