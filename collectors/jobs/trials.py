@@ -42,7 +42,7 @@ _BAD = compile_later(
     r"(?i)\berror\b|fail(?:ed|ure)|exception|traceback|abort|NCCL WARN|timed? ?out|\bhang|\bhung\b|\bstall|killed|core dumped|\bnan\b"
     r"|unhandled|not (?:found|initialized)|cannot "
 )
-_HARMLESS = compile_later(r"Out of bounds values|\bnccl_\w*stall\w*\.py|errors?: 0\b")
+_HARMLESS = compile_later(r"Out of bounds values|[\w./-]+\.(?:py|sh)\b|errors?: 0\b")
 _QUIET = ("NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_FILE")
 _MOST_CHANGES = 3
 _MOST_LINES = 60
@@ -84,7 +84,7 @@ def _judge(reader: Reader, commands: int) -> tuple[str, int]:
                 break
             commands -= 1
             continue
-        if _BAD.search(text[:500]) and not _HARMLESS.search(text[:500]):
+        if _BAD.search(_HARMLESS.sub("", text[:500])):
             return "fails", number
         if _GOOD.search(text[:500]):
             good = number
