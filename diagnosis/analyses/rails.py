@@ -66,7 +66,7 @@ def _differ(facts: Facts) -> Derived:
 
 
 def _find_vain(facts: Facts) -> Derived:
-    adapters, interfaces = _listed_adapters(facts), _listed_interfaces(facts)
+    adapters, interfaces, used = _listed_adapters(facts), _listed_interfaces(facts), _used_adapters(facts)
     seen: set[tuple[str, str, str]] = set()
     for one in facts.by_kind.get("env", ()):
         value = one.attributes.get("value", "")
@@ -76,19 +76,22 @@ def _find_vain(facts: Facts) -> Derived:
         seen.add(key)
         if one.code == "NCCL_IB_HCA":
             known = adapters.get(one.node) or adapters.get("", {})
-            yield from _compare(one, value, known, "adapter")
+            yield from _compare(one, value, known, "adapter", used.get(one.node, frozenset()))
         elif one.code in ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "NCCL_OOB_NET_IFNAME"):
             known = interfaces.get(one.node) or interfaces.get("", {})
             yield from _compare(one, value, known, "interface")
 
 
-def _compare(one: Observation, value: str, known: Mapping[str, Observation], code: str) -> Derived:
+def _compare(
+    one: Observation, value: str, known: Mapping[str, Observation], code: str, used: frozenset[str] = frozenset()
+) -> Derived:
     if not known:
         return
     exact = value.startswith("=") or one.code.startswith("GLOO")
     names = [name for part in value.lstrip("=").split(",") if (name := part.partition(":")[0].strip())]
-    vain = [name for name in names if not any(other == name if exact else other.startswith(name) for other in known)]
-    if not vain:
+    there = {*known, *used}
+    vain = [name for name in names if not any(other == name if exact else other.startswith(name) for other in there)]
+    if not vain or (len(vain) < len(names) and len(known) < 2):  # what lists one device may have been asked for that one
         return
     attributes = {
         "variable": one.code, "value": value, "vain": " ".join(vain), "known": " ".join(sorted(known)[:16]),
@@ -112,6 +115,14 @@ def _listed_adapters(facts: Facts) -> Mapping[str, Mapping[str, Observation]]:
         for name in one.attributes.get("nics", "").split(","):
             if name and not name.startswith("NIC"):
                 found[one.node].setdefault(name, one)
+    return found
+
+
+def _used_adapters(facts: Facts) -> Mapping[str, frozenset[str]]:
+    """Return, by host, the adapters that NCCL says it uses."""
+    found: dict[str, frozenset[str]] = defaultdict(frozenset)
+    for one in facts.by_kind.get("adapters", ()):
+        found[one.node] |= {port.partition(":")[0] for port in one.attributes.get("ports", "").split()}
     return found
 
 

@@ -38,6 +38,13 @@ def test_variable_that_names_no_adapter() -> None:
     assert codes(told.format("mlx5_9")) == []  # nobody listed what there is
 
 
+def test_adapter_that_is_used_or_of_which_one_alone_was_asked_for_is_there() -> None:
+    one = "root@a:~# ibstat mlx5_1\nCA 'mlx5_1'\n\tPort 1:\n\t\tState: Active\n"
+    told = "a:1:2 [0] NCCL INFO NCCL_IB_HCA set to =mlx5_0,mlx5_1\n"
+    assert codes(told + one) == []
+    assert codes(told + using("a", 0, 1) + one + one.replace("mlx5_1", "mlx5_2")) == []
+
+
 def test_variable_that_names_no_interface() -> None:
     listing = "lo               UNKNOWN        127.0.0.1/8\neno1             UP             10.0.0.11/24\n"
     assert [one[1] for one in codes("NCCL_SOCKET_IFNAME=eth1\n" + listing)] == ["interface"]
