@@ -91,6 +91,11 @@ unit: $(DEV_STAMP)
 .PHONY: bench
 bench: $(DEV_STAMP) ## measure speed
 	$(BIN)/python tests/benchmarks/bench.py
+	$(BIN)/python tests/benchmarks/bench_store.py
+
+.PHONY: cost
+cost: $(DEV_STAMP) ## list the patterns that cost the scan most
+	$(BIN)/python tests/benchmarks/pattern_cost.py
 
 FUZZ ?= all
 MINUTES ?= 10
