@@ -91,7 +91,9 @@ def _compare(
     names = [name for part in value.lstrip("=").split(",") if (name := part.partition(":")[0].strip())]
     there = {*known, *used}
     vain = [name for name in names if not any(other == name if exact else other.startswith(name) for other in there)]
-    if not vain or (len(vain) < len(names) and len(known) < 2):  # what lists one device may have been asked for that one
+    if not vain or (
+        len(vain) < len(names) and len(known) < 2
+    ):  # what lists one device may have been asked for that one
         return
     attributes = {
         "variable": one.code, "value": value, "vain": " ".join(vain), "known": " ".join(sorted(known)[:16]),
