@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from collectors.observation import Observation, Relation
 from collectors.store import Store
 from diagnosis.entities import Resolver, kind_of
+from diagnosis.facts import OWNED_KINDS
 
 _MEMBER = re.compile(r"(.+-)\d+")
-_OWNED = ("container", "job", "pod")
 
 
 class Places:
@@ -60,7 +60,7 @@ class Places:
             host = self.host(one.lower.partition(":")[2]) if place == "node" else self.host(one.node)
             if not host:
                 continue
-            if kind in _OWNED and (place == "node" or (place in ("gpu", "nic") and one.node)):
+            if kind in OWNED_KINDS and (place == "node" or (place in ("gpu", "nic") and one.node)):
                 entities[host].add(one.upper)
                 ties[host].add(self._key(one.upper))
             elif kind == "rank" and place == "node":
@@ -86,8 +86,8 @@ class Places:
         )
         owned = store.query(
             "SELECT DISTINCT input, entity, node FROM observations WHERE batch = ? "
-            "AND split_part(entity, ':', 1) IN ('container', 'job', 'pod') ORDER BY ALL",
-            [batch],
+            "AND split_part(entity, ':', 1) IN (?, ?, ?) ORDER BY ALL",
+            [batch, *OWNED_KINDS],
         )
         starts = store.query(
             "SELECT DISTINCT node, attributes FROM observations WHERE batch = ? AND kind = 'init' AND node <> '' ORDER BY ALL",

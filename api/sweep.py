@@ -23,7 +23,7 @@ from api.knowledge import load_knowledge
 from api.places import Places
 from api.progress import Progress
 from api.sweep_table import COLUMNS, Row, Swept, make_row, merge_shared, order_rows, print_swept
-from api.triage import read_moment
+from api.triage import read_moment, shown_name
 from collectors import notes
 from collectors.archives import Limits, Opened, expand, list_files
 from collectors.identity import normalise_node
@@ -119,14 +119,14 @@ def _list(paths: Sequence[str], opened: Opened, limits: Limits) -> Iterator[Path
             with path.open("rb"):
                 pass
         except OSError as error:
-            raise fail(f"{os.fsencode(name).decode('utf-8', 'replace')}: {error.strerror}") from error
+            raise fail(f"{shown_name(name)}: {error.strerror}") from error
         yield path
 
 
 def read_file(path: Path, knowledge: Knowledge) -> Reading:
     """Read one file and what is packed in it; what can't be read is refused by name."""
     opened, reading = Opened(), Reading()
-    name = os.fsencode(path).decode("utf-8", "replace")
+    name = shown_name(str(path))
     try:
         with path.open("rb") as stream:
             inputs = (Input(inner, text) for inner, text in expand(name, stream, opened, read_limits()))

@@ -131,10 +131,10 @@ def _check(name: str) -> None:
         elif not path.exists():
             path.stat()
     except OSError as error:
-        raise fail(f"{_shown(name)}: {error.strerror}") from error
+        raise fail(f"{shown_name(name)}: {error.strerror}") from error
 
 
-def _shown(name: str) -> str:
+def shown_name(name: str) -> str:
     """Return a name as a report can hold it: a path may be any bytes, a report is UTF-8."""
     return os.fsencode(name).decode("utf-8", "replace")
 
@@ -146,9 +146,9 @@ def _open(names: list[str], opened: Opened, progress: Progress, limits: Limits) 
         if name == "-":
             files.append((name, None))
         elif Path(name).is_dir():
-            files += [(_shown(str(path)), path) for path in list_files(Path(name), opened, limits)]
+            files += [(shown_name(str(path)), path) for path in list_files(Path(name), opened, limits)]
         else:
-            files.append((_shown(name), Path(name)))
+            files.append((shown_name(name), Path(name)))
     sizes = [_size(path) for _, path in files]
     progress.phase("reading", 0 if None in sizes else sum(size or 0 for size in sizes))
     for name, path in files:

@@ -26,8 +26,7 @@ class Attention:
     def __init__(self, scanner: Scanner) -> None:
         self._scanner = scanner
         self._shapes: frozenset[int] = frozenset()  # once it matters
-        self._context = {number for number, one in enumerate(scanner.patterns) if one.context}
-        self._routine = {number for number, one in enumerate(scanner.patterns) if one.routine} - self._context
+        self._context, self._routine = scanner.context, scanner.routine
         self._known: Counter[int] = Counter()  # by context pattern, the lines read so far
         self._enough: set[int] = set()  # context patterns of which no more lines are read
         self._sampled: Counter[int] = Counter()  # by routine pattern, the lines read of the block

@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from types import ModuleType
 
 from collectors.block import Reader
@@ -65,10 +64,10 @@ class PrefixedTables:
     def __init__(self, name: str, scanner: Scanner, registry: Registry) -> None:
         self._name, self._scanner, self._registry = name, scanner, registry
 
-    @cached_property
+    @property
     def _heads(self) -> Scanner:
         """What looks for heads of tables and for nothing else."""
-        return self._scanner.part(lambda pattern: pattern.key.startswith("block:"))
+        return self._scanner.part("block:")
 
     def read(
         self, block: bytes, first: int, parse: Callable[[ModuleType, Reader, int], list[Record]]

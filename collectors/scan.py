@@ -359,6 +359,7 @@ class Scanner:
         self._choose = choose
         self._decided: list[Any] = [None] * len(self.patterns)  # what decides: (search, captures anything), once needed
         self._finders: dict[int, Any] = {}  # what finds a pattern's places in a long line, once needed
+        self._parts: dict[str, Scanner] = {}  # by how their patterns' keys begin, once needed
 
     def find(
         self, block: bytes, *, whole: bool = True, passed: set[int] | frozenset[int] = frozenset()
@@ -429,11 +430,26 @@ class Scanner:
             place = met.start() + WINDOW // 4
         return None
 
-    def part(self, is_wanted: Callable[[Pattern], bool]) -> Scanner:
-        """Return a scanner of some of the patterns, with an engine of the same kind."""
-        patterns = [one for one in self.patterns if is_wanted(one)]
-        engine = Re2Engine(patterns) if isinstance(self.engine, Re2Engine) else None
-        return Scanner(patterns, engine, choose=self._choose)
+    def part(self, start: str) -> Scanner:
+        """Return a scanner of the patterns whose keys begin so, with an engine of the same kind; it is made once."""
+        known = self._parts.get(start)
+        if known is None:
+            patterns = [one for one in self.patterns if one.key.startswith(start)]
+            known = self._parts[start] = Scanner(patterns, self._make_engine(patterns), choose=self._choose)
+        return known
+
+    def _make_engine(self, patterns: Sequence[Pattern]) -> Engine:
+        return Re2Engine(patterns) if isinstance(self.engine, Re2Engine) else self._choose(patterns)
+
+    @cached_property
+    def context(self) -> frozenset[int]:
+        """The context patterns."""
+        return frozenset(index for index, pattern in enumerate(self.patterns) if pattern.context)
+
+    @cached_property
+    def routine(self) -> frozenset[int]:
+        """The routine patterns that are no context patterns."""
+        return frozenset(index for index, pattern in enumerate(self.patterns) if pattern.routine) - self.context
 
     @cached_property
     def shapes(self) -> frozenset[int]:
@@ -453,8 +469,7 @@ class Scanner:
         places = [
             index for index, pattern in enumerate(self.patterns) if not pattern.routine and index not in self.shapes
         ]
-        quiet = [self.patterns[index] for index in places]
-        return (Re2Engine(quiet) if isinstance(self.engine, Re2Engine) else self._choose(quiet)), places
+        return self._make_engine([self.patterns[index] for index in places]), places
 
     def _decide(self, index: int) -> tuple[Any, bool]:
         """Return the search that decides on a candidate of a pattern, None when the engine's word is enough."""

@@ -157,7 +157,7 @@ def add_queries(facts: Facts, store: Store, rulebook: Rulebook) -> None:
         facts.queries[name] = [one for one in facts.observations if (one.input, one.line, one.kind) in wanted]
 
 
-_OWNED = ("container", "job", "pod")  # kinds whose events often name no host
+OWNED_KINDS = ("container", "job", "pod")  # kinds whose events often name no host
 
 
 def _window(
@@ -182,9 +182,12 @@ def _window(
         conditions.append(f"node IN ({_marks(['', *nodes])})")
         parameters.extend(["", *nodes])
         if entities is not None:
-            owned, known = f"split_part(entity, ':', 1) IN ({_marks(_OWNED)})", f"entity IN ({_marks(['', *entities])})"
+            owned, known = (
+                f"split_part(entity, ':', 1) IN ({_marks(OWNED_KINDS)})",
+                f"entity IN ({_marks(['', *entities])})",
+            )
             conditions.append(f"(node <> '' OR NOT {owned} OR {known})")
-            parameters.extend([*_OWNED, "", *entities])
+            parameters.extend([*OWNED_KINDS, "", *entities])
     return ("WHERE " + " AND ".join(conditions) if conditions else ""), parameters
 
 
