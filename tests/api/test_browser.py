@@ -122,7 +122,9 @@ def test_the_report_is_copied_as_markdown(browser: Browser, server: Server) -> N
     page.locator("#text").fill(XID)
     page.locator("#paste button[type=submit]").click()
     page.locator("#copy").click()
-    page.wait_for_function("document.getElementById('progress').textContent === 'Copied'")
+    page.wait_for_selector(
+        "#progress:text-is('Copied')", state="attached"
+    )  # a polled function is what the page's policy forbids
     copied = page.evaluate("navigator.clipboard.readText()")
     assert "gpu.fell-off-bus" in copied and XID in copied
     assert complaints == []
@@ -170,6 +172,7 @@ def test_nothing_scrolls_sideways(browser: Browser, server: Server, width: int) 
     page.locator("#text").fill(f"{XID} {'long' * 500}\nerror: {'word' * 300}")
     page.locator("#paste button[type=submit]").click()
     page.wait_for_selector("#verdict")
+    page.wait_for_load_state()  # its style included
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
