@@ -22,6 +22,10 @@ FLAGS = [
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1440, "height": 900}
 IN_VIEW = """selector => { const box = document.querySelector(selector).getBoundingClientRect();
   return box.top >= 0 && box.left >= 0 && box.bottom <= innerHeight && box.right <= innerWidth; }"""
+TOO_WIDE = """() => document.documentElement.scrollWidth <= innerWidth ? [] : [
+  `${document.documentElement.scrollWidth} of ${innerWidth}`,
+  ...Array.from(document.querySelectorAll("body *")).filter(one => one.getBoundingClientRect().right > innerWidth)
+    .map(one => `${one.tagName}.${one.className}`)]"""
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +51,17 @@ def open_page(browser: Browser, **options: Any) -> tuple[Page, list[str]]:
     return page, complaints
 
 
+def assert_no_wider(page: Page) -> None:
+    """Nothing scrolls sideways once the page has come to rest; what is too wide is named."""
+    wide: list[str] = []
+    for _ in range(100):
+        wide = page.evaluate(TOO_WIDE)
+        if not wide:
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError(f"wider than the window: {wide}")
+
+
 def keep(page: Page, name: str) -> None:
     if SHOTS:
         Path(SHOTS).mkdir(parents=True, exist_ok=True)
@@ -68,6 +83,7 @@ def test_the_sample_pasted_gives_its_verdict_on_the_first_screen(
     page.locator("#text").fill("\n".join(path.read_text(encoding="utf-8") for path in sample_files()))
     page.locator("#paste button[type=submit]").click()
     page.wait_for_selector("#verdict")
+    page.wait_for_load_state("load")
     assert "/reports/" in page.url
     assert page.locator("html").get_attribute("lang") == ("zh-Hans" if language == "zh" else "en")
     assert "fabric.link-flapping" in page.locator(".verdict").inner_text()
@@ -76,7 +92,7 @@ def test_the_sample_pasted_gives_its_verdict_on_the_first_screen(
         keep(page, f"report-{where}")
         for selector in ("#verdict", ".verdict .do", ".verdict .first pre"):
             assert page.evaluate(IN_VIEW, selector), f"{selector} is not on the first screen"
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert_no_wider(page)
         assert page.evaluate("document.activeElement.id") == "answer"
     assert complaints == []
     page.context.close()
