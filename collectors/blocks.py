@@ -1,13 +1,14 @@
-"""A stream in blocks of whole lines, and which of them are the last."""
+"""A stream in blocks of whole lines, and which of them stand at an end of it."""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
+from itertools import chain, islice
 
 from collectors.encoding import Utf8Stream
 
-BLOCK = 2 << 20  # bytes
+BLOCK = 1 << 20  # bytes
+SHORT = 8  # blocks of an input that is short: all of them stand at an end
 
 
 def read_blocks(stream: Utf8Stream) -> Iterator[tuple[bytes, bool]]:
@@ -34,12 +35,12 @@ def read_blocks(stream: Utf8Stream) -> Iterator[tuple[bytes, bool]]:
         yield data[:cut], False
 
 
-def look_ahead(blocks: Iterator[tuple[bytes, bool]], most: int) -> Iterator[tuple[bytes, bool, bool]]:
-    """Add to each block whether it is one of the last `most`."""
-    waiting: deque[tuple[bytes, bool]] = deque()
-    for block in blocks:
-        waiting.append(block)
-        if len(waiting) > most:
-            yield *waiting.popleft(), False
-    for block in waiting:
-        yield *block, True
+def tell_ends(blocks: Iterator[tuple[bytes, bool]]) -> Iterator[tuple[bytes, bool, bool]]:
+    """Add to each block whether it stands at an end: all of a short input, the first and the last of a longer one."""
+    waiting = list(islice(blocks, SHORT + 1))
+    if len(waiting) <= SHORT:
+        for data, last in waiting:
+            yield data, last, True
+        return
+    for number, (data, last) in enumerate(chain(waiting, blocks)):
+        yield data, last, last or number == 0

@@ -1,6 +1,6 @@
 """Text in, records out: one input after the other, block by block; afterwards hosts, years and clocks are settled.
 
-Memory stays flat: an input is read in blocks of about 2 MB cut at a newline; a structure that is open at the cut is carried
+Memory stays flat: an input is read in blocks of about 1 MB cut at a newline; a structure that is open at the cut is carried
 over to the next one. What of a long input gets a closer look, `collectors.attention` says; repeats are thinned out
 (`collectors.thinning`).
 """
@@ -11,9 +11,9 @@ import io
 from collections.abc import Iterable, Iterator
 from types import ModuleType
 
-from collectors.attention import MOST_CONTEXT, WHOLE_BLOCKS, Attention
+from collectors.attention import Attention
 from collectors.block import Reader, RefusedError
-from collectors.blocks import look_ahead, read_blocks
+from collectors.blocks import read_blocks, tell_ends
 from collectors.encoding import Utf8Stream
 from collectors.envelope import ANSI, Answer, Envelope, has_lone_returns, is_answer, read_answer, tell_envelope
 from collectors.filtered import Filter, find_filters
@@ -77,7 +77,7 @@ class _Reader:
             self.intake.notes.append(Note.of("encoding", name=stream.encoding.upper()))
         stream = self._open_answer(stream)
         carried, first = b"", 1
-        for number, (data, last, near_end) in enumerate(look_ahead(read_blocks(stream), WHOLE_BLOCKS)):
+        for number, (data, last, at_end) in enumerate(tell_ends(read_blocks(stream))):
             size = len(data)
             if b"\r" in data and b"\r\n" in data:
                 data = data.replace(b"\r\n", b"\n")
@@ -96,7 +96,7 @@ class _Reader:
             if not self.intake.bytes:
                 self._recognise(data)
             self.intake.bytes += size
-            self.attention.enter(number, near_end=near_end)
+            self.attention.enter(number, at_end=at_end)
             carried, first = self._read_block(carried + data if carried else data, first, last)
         self.intake.lines = first - 1
         self.intake.records = self.thinner.records() + [one.observe(self.source.name) for one in self.filters]
@@ -106,7 +106,7 @@ class _Reader:
         if self.attention.passed_over:
             self.intake.notes.append(Note.of("sampled"))
         if self.attention.is_tired:
-            self.intake.notes.append(Note.of("circumstances", count=MOST_CONTEXT))
+            self.intake.notes.append(Note.of("circumstances"))
         return self.intake
 
     def _open_answer(self, stream: Utf8Stream) -> Utf8Stream:

@@ -22,8 +22,8 @@ _SENTENCES: dict[str, tuple[str, str]] = {
         "输入很长：常规行与表格只在首尾查找，中间部分抽样",
     ),
     "circumstances": (
-        "of lines that only tell circumstances, the first {count} of each kind were read",
-        "仅说明环境的行，每种只读取了前 {count} 行",
+        "of lines that only tell circumstances, the first hundreds of each kind were read, and a sample of the others",
+        "仅说明环境的行，每种只读取了最前面的数百行，其余抽样",
     ),
     "carriage-returns": ("carriage returns end its lines", "以回车符换行"),
     "csv": ("CSV export: its message column", "CSV 导出：读取其消息列"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Protocol
@@ -52,9 +52,12 @@ class Hit:
 
 
 class Engine(Protocol):
-    """Finds candidates: for a block, (position of a byte in the matching line, index of the pattern)."""
+    """Finds candidates: for a block, (position of a byte in the matching line, index of the pattern).
 
-    def find(self, block: bytes) -> list[tuple[int, int]]: ...
+    What can be a candidate for none but `passed` patterns may be left out.
+    """
+
+    def find(self, block: bytes, passed: Set[int] = frozenset()) -> list[tuple[int, int]]: ...
 
 
 _FLAGS = re.compile(r"\(\?([aims]+)\)")
@@ -268,7 +271,7 @@ class HyperscanEngine:
         """Return the compiled database; bound to the engine's version and the processor, so reload may fail."""
         return self._dump
 
-    def find(self, block: bytes) -> list[tuple[int, int]]:
+    def find(self, block: bytes, passed: Set[int] = frozenset()) -> list[tuple[int, int]]:
         """Return (offset, pattern index) pairs in no promised order."""
         met: list[tuple[int, int]] = []
         append = met.append
@@ -278,12 +281,30 @@ class HyperscanEngine:
 
         self._database.scan(block, match_event_handler=meet)
         members = self._members
+        if passed:
+            skipped = {
+                number
+                for index in passed
+                for number in self._numbers.get(index, ())
+                if passed >= set(members[number])
+            }
+            if skipped:
+                met = [one for one in met if one[1] not in skipped]
         events: list[tuple[int, int]] = []
         for offset, number in met:
             if block[offset] == 10 and offset > 0:  # a match may swallow the newline
                 offset -= 1
             events.extend([(offset, index) for index in members[number]])
         return events
+
+    @cached_property
+    def _numbers(self) -> Mapping[int, list[int]]:
+        """The expressions of each pattern."""
+        found: dict[int, list[int]] = {}
+        for number, members in enumerate(self._members):
+            for index in members:
+                found.setdefault(index, []).append(number)
+        return found
 
 
 class Re2Engine:
@@ -307,7 +328,7 @@ class Re2Engine:
             self._members.append(members)
         self._set.Compile()
 
-    def find(self, block: bytes) -> list[tuple[int, int]]:
+    def find(self, block: bytes, passed: Set[int] = frozenset()) -> list[tuple[int, int]]:
         """Return (offset of the line, pattern index) pairs, by line."""
         events: list[tuple[int, int]] = []
         position = 0
@@ -370,10 +391,11 @@ class Scanner:
         meanwhile. The block should end at the end of a line.
         """
         if whole:
-            events = self.engine.find(block)
+            events = self.engine.find(block, passed)
         else:
-            engine, places = self._quiet
-            events = [(offset, places[index]) for offset, index in engine.find(block)]
+            engine, places, own = self._quiet
+            events = engine.find(block, {own[index] for index in passed if index in own})
+            events = [(offset, places[index]) for offset, index in events]
         events.sort()
         decided, decide = self._decided, self._decide
         place, most = 0, len(events)
@@ -464,12 +486,13 @@ class Scanner:
         )
 
     @cached_property
-    def _quiet(self) -> tuple[Engine, list[int]]:
-        """An engine without routine and shape patterns, and the place of each of its patterns among all."""
+    def _quiet(self) -> tuple[Engine, list[int], Mapping[int, int]]:
+        """An engine without routine and shape patterns, the place of each of its patterns among all, and the other way round."""
         places = [
             index for index, pattern in enumerate(self.patterns) if not pattern.routine and index not in self.shapes
         ]
-        return self._make_engine([self.patterns[index] for index in places]), places
+        engine = self._make_engine([self.patterns[index] for index in places])
+        return engine, places, {index: own for own, index in enumerate(places)}
 
     def _decide(self, index: int) -> tuple[Any, bool]:
         """Return the search that decides on a candidate of a pattern, None when the engine's word is enough."""

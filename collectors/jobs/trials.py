@@ -13,6 +13,7 @@ pip and Debian packages of NCCL; options of nvidia_uvm. Samples::
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from collectors.block import Reader
@@ -35,17 +36,20 @@ _LIBRARY = compile_later(r"\bLD_PRELOAD=(?P<value>\S*libnccl[\w.-]*)")
 _PACKAGE = compile_later(r"\binstall .*?\b(?:nvidia-nccl-cu\d+|libnccl2)==?(?P<value>[\w.+-]+)")
 _OPTION = compile_later(r"modprobe nvidia[-_]uvm .*?(?P<name>uvm_disable_hmm)=(?P<value>1)")
 _GOOD = compile_later(
-    r"(?i)\b(?:step|iter(?:ation)?|epoch)s?[ :=\[]+\d+|\bloss\b\W{0,3}\d|avg bus bandwidth\s*: *[1-9]|\b(?:it|tokens|samples|img|steps)/s\b"
-    r"|\bTFLOP|\bframe= *\d|\btests? passed|\bPASSED\b|^(?:ok|done|success|true)\b|\bok\b *$|\btraining (?:done|finished|complete)"
+    r"\b(?:step|iter(?:ation)?|epoch)s?[ :=\[]+\d+|\bloss\b[^\w\n]{0,3}\d|avg bus bandwidth *: *[1-9]|\b(?:it|tokens|samples|img|steps)/s\b"
+    r"|\bTFLOP|\bframe= *\d|\btests? passed|\bPASSED\b|^(?:ok|done|success|true)\b|\bok\b *$|\btraining (?:done|finished|complete)",
+    re.I | re.M,
 )
 _BAD = compile_later(
-    r"(?i)\berror\b|fail(?:ed|ure)|exception|traceback|abort|NCCL WARN|timed? ?out|\bhang|\bhung\b|\bstall|killed|core dumped|\bnan\b"
-    r"|unhandled|not (?:found|initialized)|cannot "
+    r"\berror\b|fail(?:ed|ure)|exception|traceback|abort|NCCL WARN|timed? ?out|\bhang|\bhung\b|\bstall|killed|core dumped|\bnan\b"
+    r"|unhandled|not (?:found|initialized)|cannot ",
+    re.I,
 )
 _HARMLESS = compile_later(r"Out of bounds values|[\w./-]+\.(?:py|sh)\b|errors?: 0\b")
 _QUIET = ("NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_FILE")
 _MOST_CHANGES = 3
 _MOST_LINES = 60
+_MOST_WIDTH = 500  # characters of a line that are looked at
 _MOST_COMMANDS = 3  # between a change that lasts and the run that shows what it did
 
 
@@ -77,15 +81,27 @@ def parse_block(reader: Reader) -> Iterator[Record]:
 
 def _judge(reader: Reader, commands: int) -> tuple[str, int]:
     """Return how the run went, and the line that tells; output of further commands counts while `commands` of them may pass."""
-    good = 0
+    for first, output in _read_runs(reader, commands + 1):
+        text = "\n".join(_HARMLESS.sub("", one[:_MOST_WIDTH]) for one in output)
+        bad = _BAD.search(text)
+        if bad:
+            return "fails", first + text.count("\n", 0, bad.start())
+        good = [one.start() for one in _GOOD.finditer(text)]
+        if good:
+            return "works", first + text.count("\n", 0, good[-1])
+    return "", 0
+
+
+def _read_runs(reader: Reader, most: int) -> Iterator[tuple[int, list[str]]]:
+    """Yield (number of the first line, lines) of what up to `most` commands printed."""
+    first, output = reader.number, list[str]()
     for number, text in reader.lines(_MOST_LINES):
         if _PROMPT.match(text[:200]):
-            if good or not commands:
-                break
-            commands -= 1
-            continue
-        if _BAD.search(_HARMLESS.sub("", text[:500])):
-            return "fails", number
-        if _GOOD.search(text[:500]):
-            good = number
-    return ("works", good) if good else ("", 0)
+            yield first, output
+            most -= 1
+            if not most:
+                return
+            first, output = number + 1, []
+        else:
+            output.append(text)
+    yield first, output

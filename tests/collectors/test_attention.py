@@ -24,10 +24,10 @@ def hit(index: int) -> Hit:
 @pytest.fixture
 def follower(monkeypatch: pytest.MonkeyPatch) -> Attention:
     for name, value in (
-        ("WHOLE_BLOCKS", 1),
         ("SAMPLED_BLOCKS", 4),
         ("MANY_SHAPES", 2),
-        ("MOST_CONTEXT", 3),
+        ("MOST_CONTEXT", 5),
+        ("MOST_BETWEEN", 3),
         ("MOST_SAMPLED", 2),
     ):
         monkeypatch.setattr(attention, name, value)
@@ -37,46 +37,61 @@ def follower(monkeypatch: pytest.MonkeyPatch) -> Attention:
 def test_both_ends_and_a_sample_are_scanned_with_every_pattern(follower: Attention) -> None:
     seen = []
     for number in range(10):
-        follower.enter(number, near_end=number == 9)
+        follower.enter(number, at_end=number in (0, 9))
         seen.append(follower.whole)
     assert seen == [True, False, False, False, True, False, False, False, True, True]
     assert follower.passed_over
 
 
 def test_where_tables_follow_each_other_the_next_block_is_scanned_too(follower: Attention) -> None:
-    follower.enter(4, near_end=False)
+    follower.enter(4, at_end=False)
     follower.count(hit(HEAD))
     follower.count(hit(HEAD))
-    follower.enter(5, near_end=False)
+    follower.enter(5, at_end=False)
     assert follower.whole
-    follower.enter(6, near_end=False)
+    follower.enter(6, at_end=False)
     assert not follower.whole
 
 
-def test_circumstances_are_read_until_they_are_known(follower: Attention) -> None:
-    for number in range(3):
-        follower.enter(number, near_end=False)
+def test_circumstances_are_read_until_they_are_known_and_sampled_from_then_on(follower: Attention) -> None:
+    for number in range(1, 4):
+        follower.enter(number, at_end=False)
         follower.count(hit(NETWORK))
     assert follower.passed == {NETWORK} and follower.is_tired
-    follower.enter(3, near_end=True)
+    follower.enter(4, at_end=False)
+    assert follower.whole and not follower.passed
+    follower.count(hit(NETWORK))
+    assert not follower.passed
+    follower.count(hit(NETWORK))
+    assert follower.passed == {NETWORK}
+    follower.enter(5, at_end=False)
+    assert follower.passed == {NETWORK}
+
+
+def test_more_circumstances_are_read_at_the_ends(follower: Attention) -> None:
+    follower.enter(0, at_end=True)
+    for _ in range(4):
+        follower.count(hit(NETWORK))
+    assert not follower.passed and not follower.is_tired
+    follower.count(hit(NETWORK))
     assert follower.passed == {NETWORK}
 
 
 def test_routine_is_read_whole_at_the_ends_and_in_part_between(follower: Attention) -> None:
-    follower.enter(0, near_end=False)
+    follower.enter(0, at_end=True)
     for _ in range(5):
         follower.count(hit(STEP))
     assert not follower.passed
-    follower.enter(4, near_end=False)
+    follower.enter(4, at_end=False)
     follower.count(hit(STEP))
     follower.count(hit(STEP))
     assert follower.passed == {STEP}
-    follower.enter(8, near_end=False)
+    follower.enter(8, at_end=False)
     assert not follower.passed
 
 
 def test_faults_are_always_read(follower: Attention) -> None:
-    follower.enter(1, near_end=False)
+    follower.enter(1, at_end=False)
     for _ in range(10_000):
         follower.count(hit(FAULT))
     assert not follower.passed and not follower.is_tired

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from collectors import attention, blocks, hits, ingest
+from collectors import blocks, hits
 from collectors.ingest import Input, Intake, read_inputs, text_input
 from collectors.observation import Observation, Record, Sample
 from collectors.prefix import Line
@@ -133,8 +133,7 @@ def test_an_open_block_that_is_too_long_is_not_carried_over(monkeypatch: pytest.
 def _cut_at(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make blocks small, and have all of them read whole as those of a short input are."""
     monkeypatch.setattr(blocks, "BLOCK", size)
-    monkeypatch.setattr(attention, "WHOLE_BLOCKS", 10**9)
-    monkeypatch.setattr(ingest, "WHOLE_BLOCKS", 10**9)
+    monkeypatch.setattr(blocks, "SHORT", 10**9)
 
 
 class _Dribble(io.RawIOBase):
