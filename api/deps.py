@@ -18,7 +18,6 @@ from api.problems import ProblemError
 from api.reports import Face, Statement
 from api.sessions import Sessions
 from api.settings import Settings
-from collectors.scan import HyperscanEngine, Scanner
 from collectors.store import Store
 from diagnosis.engine import Knowledge
 from diagnosis.model import Report
@@ -38,7 +37,7 @@ class Service:
         self._readers: CapacityLimiter | None = None
         self._spare: LifoQueue[Knowledge] = LifoQueue()
         for _ in range(settings.at_once):
-            self._spare.put(_copy(knowledge))
+            self._spare.put(replace(knowledge, scanner=knowledge.scanner.copy()))
         self._waiting = 0
 
     @contextmanager
@@ -115,15 +114,6 @@ class Service:
         raise ProblemError(
             503, "busy", "Too many requests are being worked on. Try again.", headers={"Retry-After": "5"}
         )
-
-
-def _copy(knowledge: Knowledge) -> Knowledge:
-    """Return the knowledge with a scan of its own: a scan's scratch space serves one thread at a time."""
-    scanner = knowledge.scanner
-    engine = scanner.engine
-    if isinstance(engine, HyperscanEngine):
-        engine = HyperscanEngine(scanner.patterns, engine.dump())
-    return replace(knowledge, scanner=Scanner(scanner.patterns, engine))
 
 
 def get_service(request: Request) -> Service:

@@ -283,10 +283,7 @@ class HyperscanEngine:
         members = self._members
         if passed:
             skipped = {
-                number
-                for index in passed
-                for number in self._numbers.get(index, ())
-                if passed >= set(members[number])
+                number for index in passed for number in self._numbers.get(index, ()) if passed >= set(members[number])
             }
             if skipped:
                 met = [one for one in met if one[1] not in skipped]
@@ -381,6 +378,13 @@ class Scanner:
         self._decided: list[Any] = [None] * len(self.patterns)  # what decides: (search, captures anything), once needed
         self._finders: dict[int, Any] = {}  # what finds a pattern's places in a long line, once needed
         self._parts: dict[str, Scanner] = {}  # by how their patterns' keys begin, once needed
+
+    def copy(self) -> Scanner:
+        """Return a scanner of the same patterns for another thread: an engine's scratch space serves one at a time."""
+        engine = self.engine
+        if isinstance(engine, HyperscanEngine):
+            engine = HyperscanEngine(self.patterns, engine.dump())
+        return Scanner(self.patterns, engine, choose=self._choose)
 
     def find(
         self, block: bytes, *, whole: bool = True, passed: set[int] | frozenset[int] = frozenset()

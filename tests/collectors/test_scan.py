@@ -191,3 +191,18 @@ def test_line_numbers_are_those_of_a_plain_count(block: bytes, first: int, data:
     offsets = sorted(data.draw(st.lists(st.integers(0, len(block)), max_size=20)))
     counter = LineCounter(block, first)
     assert [counter.at(offset) for offset in offsets] == [first + block[:offset].count(b"\n") for offset in offsets]
+
+
+def test_a_copy_finds_the_same_with_an_engine_of_its_own_made_the_same_way() -> None:
+    made: list[int] = []
+
+    def choose(patterns: Sequence[Pattern]) -> Engine:
+        made.append(len(patterns))
+        return choose_engine(patterns)
+
+    first = Scanner((Pattern("a", "alpha beta"), Pattern("b", "gamma", routine=True)), choose=choose)
+    second = first.copy()
+    assert second.engine is not first.engine
+    assert list(second.find(b"alpha beta\ngamma\n")) == list(first.find(b"alpha beta\ngamma\n"))
+    list(second.find(b"gamma\n", whole=False))
+    assert made == [2, 1]
