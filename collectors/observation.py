@@ -10,7 +10,9 @@ frozen dataclass takes three times as long to make, and there are hundreds of th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
+from typing import Any
 
 
 @dataclass(slots=True)
@@ -37,6 +39,9 @@ class Observation:
     def __hash__(self) -> int:
         return hash((self.input, self.line, self.kind, self.code))
 
+    def __reduce__(self) -> tuple[type[Observation], tuple[Any, ...]]:
+        return Observation, _fields_of_observation(self)
+
 
 @dataclass(slots=True, unsafe_hash=True)
 class Sample:
@@ -52,6 +57,9 @@ class Sample:
     entity: str = ""
     labels: Mapping[str, str] = field(default_factory=dict, hash=False)
     raw: str = ""  # the line as it stands in the input; filled in by the intake
+
+    def __reduce__(self) -> tuple[type[Sample], tuple[Any, ...]]:
+        return Sample, _fields_of_sample(self)
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -69,6 +77,14 @@ class Relation:
     line: int
     node: str = ""
 
+    def __reduce__(self) -> tuple[type[Relation], tuple[Any, ...]]:
+        return Relation, _fields_of_relation(self)
+
+
+# Records cross from process to process by the hundred thousand; `pickle` alone takes three times as long over slots.
+_fields_of_observation = attrgetter(*(one.name for one in fields(Observation)))
+_fields_of_sample = attrgetter(*(one.name for one in fields(Sample)))
+_fields_of_relation = attrgetter(*(one.name for one in fields(Relation)))
 
 Record = Observation | Sample | Relation
 

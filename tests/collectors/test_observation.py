@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
-from collectors.observation import HOST_KINDS, Observation, qualify
+from collectors.observation import HOST_KINDS, Observation, Record, Relation, Sample, qualify
 
 
 @pytest.mark.parametrize(
@@ -32,3 +34,15 @@ def test_observations_with_different_attributes_are_different_but_hash_alike() -
     one, other = (Observation("kernel", "xid", "a.log", 1, 1, "text", attributes={"pid": pid}) for pid in ("1", "2"))
     assert one != other
     assert hash(one) == hash(other)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        Observation("kernel", "xid", "a", 3, 4, "text", "79", 1.5, "node-a", "gpu:0", {"pid": "7"}, "raw"),
+        Sample("metrics", "up", 1.0, "a", 3, 1.5, "node-a", "gpu:0", {"gpu": "0"}, "raw"),
+        Relation("rank:1", "gpu:0", "rests-on", "a", 3, "node-a"),
+    ],
+)
+def test_a_record_arrives_whole_in_another_process(record: Record) -> None:
+    assert pickle.loads(pickle.dumps(record)) == record
