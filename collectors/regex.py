@@ -74,3 +74,13 @@ def compile_later(regex: str, flags: int = 0) -> re.Pattern[str]:
     ['79', '45']
     """
     return cast("re.Pattern[str]", _Later(regex, flags))
+
+
+def compile_linear_bytes(regex: str) -> Any:
+    """Return the regex compiled by RE2 so that it works on bytes as `re` does. Raises re2.error."""
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    options.encoding = re2.Options.Encoding.LATIN1
+    return re2.compile(regex.encode(), options)

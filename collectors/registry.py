@@ -128,7 +128,7 @@ from collectors.orchestration import (
     slurm_tables,
 )
 from collectors.prefix import peel
-from collectors.scan import Pattern
+from collectors.patterns import Pattern
 
 COLLECTORS: tuple[ModuleType, ...] = (
     kernel,

@@ -8,19 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from casebase.library import Library, load_cases
-from collectors import notes, scan
+from collectors import engines, notes
+from collectors.engines import Engine, HyperscanEngine, Re2Engine, choose_engine, find_engine_version
 from collectors.ingest import Input, Intake, read_inputs
 from collectors.observation import Observation
+from collectors.patterns import Pattern
 from collectors.registry import UNEXPLAINED, Registry
-from collectors.scan import (
-    Engine,
-    HyperscanEngine,
-    Pattern,
-    Re2Engine,
-    Scanner,
-    choose_engine,
-    find_engine_version,
-)
+from collectors.scan import Scanner
 from collectors.store import InputRow, Store
 from diagnosis import cache
 from diagnosis.analyses import derive_all
@@ -59,8 +53,8 @@ class Knowledge:
 
 def _choose_kept(patterns: Sequence[Pattern]) -> HyperscanEngine | Re2Engine:
     """Return an engine for these patterns, from the cache when it was compiled before by the same program."""
-    code = Path(scan.__file__).parent
-    parts = [(code / name).read_bytes() for name in ("scan.py", "literals.py", "ordinary.txt")]
+    code = Path(engines.__file__).parent
+    parts = [(code / name).read_bytes() for name in ("engines.py", "expressions.py", "literals.py", "ordinary.txt")]
     key = cache.make_key([find_engine_version().encode(), repr(patterns).encode(), *parts])
     blob = cache.load("scan", key)
     engine = choose_engine(patterns, blob)

@@ -47,9 +47,11 @@ def make_log(batch: int) -> str:
 
 def take_batches(store_path: Path, first: int) -> None:
     """Take batches in until killed; say on standard output when one is kept."""
+    from collectors.engines import Re2Engine
     from collectors.ingest import read_inputs, text_input
+    from collectors.patterns import Pattern
     from collectors.registry import Registry
-    from collectors.scan import Pattern, Re2Engine, Scanner
+    from collectors.scan import Scanner
     from collectors.store import InputRow, Store
 
     registry = Registry()

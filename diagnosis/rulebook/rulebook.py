@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from collectors.scan import Pattern
+from collectors.patterns import Pattern
 from diagnosis.rulebook.schema import CauseRule, Rule, SymptomRule, When
 from diagnosis.rulebook.vocabulary import Vocabulary
 

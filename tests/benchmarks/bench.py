@@ -28,9 +28,11 @@ from time import process_time
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from api.cli import collect_rarely
+from collectors.engines import Engine, Re2Engine
 from collectors.ingest import Input, read_inputs
 from collectors.literals import choose_literals, estimate_rate
-from collectors.scan import Engine, Pattern, Re2Engine, Scanner
+from collectors.patterns import Pattern
+from collectors.scan import Scanner
 from collectors.store import Store
 from diagnosis.engine import Knowledge, take_in
 from diagnosis.rulebook import load_rulebook

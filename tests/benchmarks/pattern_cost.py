@@ -20,7 +20,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from collectors.scan import Pattern, compile_database, gather_expressions
+from collectors.engines import compile_database
+from collectors.expressions import gather_expressions
+from collectors.patterns import Pattern
 from diagnosis.engine import Knowledge
 from diagnosis.rulebook import load_rulebook
 from tests.benchmarks.generate import Log

@@ -6,7 +6,8 @@ import pytest
 
 from collectors import attention
 from collectors.attention import Attention
-from collectors.scan import Hit, Pattern, Scanner
+from collectors.patterns import Pattern
+from collectors.scan import Hit, Scanner
 
 PATTERNS = (
     Pattern("fault", r"GPU is lost"),

@@ -7,10 +7,11 @@ from functools import cache
 
 import pytest
 
+from collectors.engines import Re2Engine
 from collectors.ingest import Intake, read_inputs, text_input
 from collectors.observation import Observation
 from collectors.registry import Registry
-from collectors.scan import Re2Engine, Scanner
+from collectors.scan import Scanner
 
 NOW = datetime(2025, 2, 1, tzinfo=UTC).timestamp()
 BOOT = datetime(2025, 1, 21, 4, 41, 42, tzinfo=UTC).timestamp()

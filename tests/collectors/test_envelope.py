@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from collectors.engines import Re2Engine
 from collectors.envelope import has_lone_returns, is_answer, read_answer, tell_envelope
 from collectors.ingest import Input, Intake, read_inputs
 from collectors.observation import Observation
 from collectors.registry import Registry
-from collectors.scan import Re2Engine, Scanner
+from collectors.scan import Scanner
 
 XID = "NVRM: Xid (PCI:0000:3b:00): 79, pid=1, name=python, GPU has fallen off the bus."
 AT = 1769832900.0  # 2026-01-31T04:15:00Z

@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from collectors import blocks, hits
 from collectors.ingest import Input, Intake, read_inputs, text_input
 from collectors.observation import Observation, Record, Sample
+from collectors.patterns import Pattern
 from collectors.prefix import Line
 from collectors.registry import UNEXPLAINED, Registry
-from collectors.scan import Pattern, Scanner
+from collectors.scan import Scanner
 
 NOW = datetime(2025, 12, 1, tzinfo=UTC).timestamp()
 PATTERNS = (

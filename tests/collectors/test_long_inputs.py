@@ -7,8 +7,9 @@ import pytest
 from collectors import blocks, hits
 from collectors.ingest import Intake, read_inputs, text_input
 from collectors.observation import Observation
+from collectors.patterns import Pattern
 from collectors.registry import UNEXPLAINED, Registry
-from collectors.scan import Pattern, Scanner
+from collectors.scan import Scanner
 
 STEP = "node-1:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0/GDRDMA\n"
 

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from collectors.engines import Re2Engine
 from collectors.ingest import Intake, read_inputs, text_input
 from collectors.observation import Observation, Record, Relation, Sample
 from collectors.registry import Registry
-from collectors.scan import Re2Engine, Scanner
+from collectors.scan import Scanner
 
 LOGS = Path(__file__).parents[2] / "fixtures" / "logs"
 STAMP = "2025-11-26T01:00:00.000000001Z"

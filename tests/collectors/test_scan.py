@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from collectors.scan import WINDOW, Engine, HyperscanEngine, LineCounter, Pattern, Re2Engine, Scanner, choose_engine
+from collectors.engines import Engine, HyperscanEngine, Re2Engine, choose_engine
+from collectors.patterns import Pattern
+from collectors.scan import WINDOW, LineCounter, Scanner
 
 Digest = list[tuple[int, int, dict[str, str]]]
 

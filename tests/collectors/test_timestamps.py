@@ -7,11 +7,12 @@ from datetime import UTC, datetime
 import pytest
 
 from collectors.clock import is_without_year, set_year
+from collectors.engines import Re2Engine
 from collectors.ingest import read_inputs, text_input
 from collectors.observation import Observation
 from collectors.prefix import peel
 from collectors.registry import Registry
-from collectors.scan import Re2Engine, Scanner
+from collectors.scan import Scanner
 
 
 def at(text: str) -> float:

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from casebase.library import Library
+from collectors.engines import Re2Engine
 from collectors.ingest import text_input
 from collectors.registry import UNEXPLAINED, Registry
-from collectors.scan import Re2Engine
 from collectors.store import Store
 from diagnosis.engine import Knowledge, diagnose, take_in, triage
 from diagnosis.model import Report

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from collectors.engines import HyperscanEngine, Re2Engine
 from collectors.registry import UNEXPLAINED, Registry
-from collectors.scan import HyperscanEngine, Re2Engine, Scanner
+from collectors.scan import Scanner
 from diagnosis.rulebook import load_rulebook
 
 ROOT = Path(__file__).parents[2]
