@@ -103,6 +103,8 @@ class _Reader:
         self.intake.notes += [note for one in self.filters if (note := one.note())]
         if self.thinner.note():
             self.intake.notes.append(self.thinner.note())
+        if self.attention.told:
+            self.intake.notes.append(Note.of("told", count=self.attention.told))
         if self.attention.passed_over:
             self.intake.notes.append(Note.of("sampled"))
         if self.attention.is_tired:
@@ -178,6 +180,9 @@ class _Reader:
         if attention.end:
             found.add_tables(self.prefixed.read(block, first, self._parse_block))
         for hit in self.scanner.find(block, whole=attention.whole, passed=attention.passed):
+            if attention.is_told(hit, block):
+                self.intake.recognised += 1
+                continue
             attention.count(hit)
             found.add(hit, counter.at(hit.start))
         offset, line = found.finish()

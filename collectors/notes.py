@@ -25,6 +25,10 @@ _SENTENCES: dict[str, tuple[str, str]] = {
         "of lines that only tell circumstances, the first hundreds of each kind were read, and a sample of the others",
         "仅说明环境的行，每种只读取了最前面的数百行，其余抽样",
     ),
+    "told": (
+        "{count} lines that say the same as others left out",
+        "省略了 {count} 行与其他行内容相同的日志",
+    ),
     "carriage-returns": ("carriage returns end its lines", "以回车符换行"),
     "csv": ("CSV export: its message column", "CSV 导出：读取其消息列"),
     "journal-export": ("journal export format: its messages", "journal 导出格式：读取其消息"),

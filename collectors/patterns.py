@@ -11,7 +11,8 @@ class Pattern:
 
     `trusted` patterns (shipped) capture with `re`; others (a user's) with RE2, in time linear in the line. Lines of a
     `routine` pattern come by the thousand in healthy runs, those of a `context` pattern by the hundred: the intake passes
-    over some of the former and of many of the latter.
+    over some of the former and of many of the latter. The groups of `gist` hold all that such a line says: of lines with the
+    same groups the intake reads the first few.
     """
 
     key: str
@@ -21,3 +22,4 @@ class Pattern:
     trusted: bool = True
     routine: bool = False
     context: bool = False
+    gist: str = ""

@@ -8,7 +8,8 @@ A collector is a module with these names:
 - `ANCHORS` and `parse_line(line)`: regexes of lines that carry facts, and the parser of one such line;
 - `ROUTINE`: those of the anchors (or heads) whose lines come by the thousand in healthy runs; of a long input only a sample
   is read;
-- `CONTEXT`: those whose lines come by the hundred and tell circumstances; of a long input the first thousands and a sample; or
+- `CONTEXT`: those whose lines come by the hundred and tell circumstances; of a long input the first hundreds and a sample;
+- `GISTS`: by anchor, a regex whose groups hold all that its lines say; of lines with the same groups the first few are read; or
 - `HEADS` and `parse_block(reader)`: regexes of the line that opens a block, and the parser that reads on from there; or
 - `MAGIC` and `parse_document(name, data)`: regexes (of bytes) of the beginning of an input that is one document, binary or
   not, and its parser, which raises `block.RefusedError` for what it does not take.
@@ -257,7 +258,8 @@ class Registry:
                     key = f"{form}:{module.__name__.rpartition('.')[2]}:{number}"
                     self._by_key[key] = module
                     routine, context = (regex in getattr(module, name, ()) for name in ("ROUTINE", "CONTEXT"))
-                    found.append(Pattern(key, regex, capture=False, routine=routine, context=context))
+                    gist = getattr(module, "GISTS", {}).get(regex, "")
+                    found.append(Pattern(key, regex, capture=False, routine=routine, context=context, gist=gist))
         return found
 
     def woken_by(self, key: str) -> ModuleType:

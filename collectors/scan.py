@@ -142,6 +142,11 @@ class Scanner:
         return frozenset(index for index, pattern in enumerate(self.patterns) if pattern.context)
 
     @cached_property
+    def gists(self) -> Mapping[int, re.Pattern[bytes]]:
+        """What tells, for some patterns, whether two of their lines say the same."""
+        return {index: re.compile(one.gist.encode()) for index, one in enumerate(self.patterns) if one.gist}
+
+    @cached_property
     def routine(self) -> frozenset[int]:
         """The routine patterns that are no context patterns."""
         return frozenset(index for index, pattern in enumerate(self.patterns) if pattern.routine) - self.context

@@ -36,6 +36,11 @@ CONTEXT = (
     r"NET(?:/g?IB)? ?: Using ",
     r"Bootstrap ?: Using ",
 )  # a line for each rank
+_CHANNEL_OF = r"(\S+:\d+):\d+ \[\d+\] (?:NCCL )?INFO (?:Channel|Ring) \d+(?:/\d+)?(?: :|:)? (\d+\[?.* -> .*"
+GISTS = {  # but for the channel's number they repeat themselves, thousands of times between two ranks
+    r"\] via NET/": _CHANNEL_OF + r" via NET/.*)",
+    r" via P2P/": _CHANNEL_OF + r" via P2P/[\w ]+)",
+}
 
 _HEAD = compile_later(
     r"(?:(?P<host>[A-Za-z0-9][\w.-]*):(?P<pid>\d+):\d+ \[(?P<device>-?\d+)\] )?(?:[\w/.-]+:\d+ )?"

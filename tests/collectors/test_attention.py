@@ -102,3 +102,29 @@ def test_passed_lines_are_left_out_of_the_scan_unless_another_pattern_hits_them(
     scanner = Scanner(PATTERNS)
     block = b"rank 1 Using network IB\nrank 2 Using network IB, GPU is lost\n"
     assert [one.start for one in scanner.find(block, passed={NETWORK})] == [24]
+
+
+def test_lines_with_the_same_gist_are_read_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attention, "MOST_SAID", 2)
+    scanner = Scanner(
+        (Pattern("line:nccl:0", r"Channel", capture=False, gist=r"Channel \d+ : (.*)"), Pattern("lost", r"lost"))
+    )
+    lines = [
+        *(f"Channel {number} : 0 -> 1" for number in range(5)),
+        "Channel 0 : 0 -> 2",
+        "Channel 7 : 0 -> 1 lost",
+        "Channel ?",
+    ]
+    block = "\n".join(lines).encode()
+    follower = Attention(scanner)
+    told = [number for number, found in enumerate(scanner.find(block)) if follower.is_told(found, block)]
+    assert told == [2, 3, 4] and follower.told == 3
+
+
+def test_so_many_gists_are_told_apart_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attention, "MOST_SAID", 1)
+    monkeypatch.setattr(attention, "MOST_GISTS", 2)
+    scanner = Scanner((Pattern("line:nccl:0", r"Channel", capture=False, gist=r"Channel (\d+)"),))
+    block = b"Channel 0\nChannel 1\nChannel 2\nChannel 2\nChannel 0\n"
+    follower = Attention(scanner)
+    assert [follower.is_told(found, block) for found in scanner.find(block)] == [False, False, False, False, True]

@@ -11,7 +11,8 @@ from collectors.patterns import Pattern
 from collectors.registry import UNEXPLAINED, Registry
 from collectors.scan import Scanner
 
-STEP = "node-1:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0/GDRDMA\n"
+STEP = " iteration   100/  500000 | elapsed time per iteration (ms): 5000.1 | lm loss: 1.5E+00\n"
+CHANNEL = "node-1:1:1 [0] NCCL INFO Channel {number:02}/0 : 0[0] -> 1[0] [send] via NET/IB/{nic}/GDRDMA\n"
 
 
 @pytest.fixture(autouse=True)
@@ -32,12 +33,12 @@ def lines_of(intake: Intake, kind: str) -> list[int]:
 
 def test_a_short_input_is_read_whole() -> None:
     intake = read(STEP * 150)
-    assert lines_of(intake, "channel") == list(range(1, 151)) and intake.notes == []
+    assert lines_of(intake, "step") == list(range(1, 151)) and intake.notes == []
 
 
 def test_routine_lines_of_a_long_input_are_sampled_and_the_note_says_so() -> None:
     intake = read(STEP * 6000)
-    found = lines_of(intake, "channel")
+    found = lines_of(intake, "step")
     assert found[0] == 1 and found[-1] == 6000 and len(found) < 2000
     assert intake.lines == 6000
     assert any("routine lines" in note for note in intake.notes)
@@ -61,3 +62,10 @@ def test_equal_faults_are_thinned_out_and_counted() -> None:
     assert lines_of(intake, "text") == [*range(1, 501), *range(2501, 3001)]
     assert intake.recognised == 3000
     assert any("2000 repeats left out" in note for note in intake.notes)
+
+
+def test_channels_between_two_ranks_are_read_a_few_times_for_each_adapter_and_the_note_says_so() -> None:
+    intake = read("".join(CHANNEL.format(number=number, nic=number % 2) for number in range(100)))
+    assert lines_of(intake, "channel") == list(range(1, 17))
+    assert intake.recognised == 100
+    assert intake.notes == ["84 lines that say the same as others left out"]

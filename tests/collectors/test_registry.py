@@ -22,6 +22,8 @@ def test_a_collector_has_its_parts(module: ModuleType) -> None:
         assert bool(getattr(module, names, ())) == hasattr(module, parser)
     for regex in (*getattr(module, "ANCHORS", ()), *getattr(module, "HEADS", ()), *getattr(module, "SIGNATURES", ())):
         assert re.compile(regex).search("") is None, f"{regex} matches an empty line"
+    for regex, gist in getattr(module, "GISTS", {}).items():
+        assert regex in module.ANCHORS and re.compile(gist.encode()).groups
 
 
 def test_no_collector_stands_twice() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -150,3 +152,25 @@ def test_adapters_in_use_are_listed() -> None:
 
 def test_a_device_below_a_switch_is_not_flat() -> None:
     assert not read("n:1:2 [0] NCCL INFO               + PCI[48.0] - GPU/19000 (0)")
+
+
+@pytest.mark.parametrize(
+    ("head", "tail", "others"),
+    [
+        (
+            "Channel {}/0 : 4[4] -> 11[3] ",
+            "[receive] via NET/IB/1/GDRDMA",
+            ["[receive] via NET/IB/2/GDRDMA", "[send] via NET/IB/1/GDRDMA", "[receive] via NET/IB/1"],
+        ),
+        ("Channel {} : 0[1b000] -> 1[43000] ", "via P2P/direct pointer", ["via P2P/IPC", "via SHM/direct/direct"]),
+        ("Ring {} : 0 -> 1 ", "[send] via NET/Socket/0", ["[send] via NET/Socket/1"]),
+    ],
+)
+def test_channels_differ_by_more_than_their_number(head: str, tail: str, others: list[str]) -> None:
+    def gists(number: str, tail: str, process: str = "n:97:621") -> set[tuple[str, ...]]:
+        text = f"{process} [0] NCCL INFO {head.format(number)}{tail}"
+        return {met.groups() for regex in nccl.GISTS.values() if (met := re.search(regex, text))}
+
+    assert gists("00", tail) == gists("17", tail) != set()
+    assert gists("00", tail) != gists("00", tail, "n:98:701")
+    assert all(gists("00", tail) != gists("00", other) for other in others)
