@@ -20,6 +20,7 @@ from collectors.block import RefusedError
 from collectors.clock import parse_iso
 from collectors.fabric.fabric_names import End, read_end
 from collectors.identity import normalise_node
+from collectors.notes import Note
 from collectors.observation import Observation, Record, Relation
 from collectors.prefix import Line
 from collectors.regex import compile_later
@@ -87,7 +88,7 @@ def parse_document(name: str, data: bytes) -> Iterator[Record]:
     try:
         told = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise RefusedError(f"not whole JSON: {error}") from None
+        raise RefusedError(Note.of("not-whole-json", error=str(error))) from None
     events = told if isinstance(told, list) else [told]
     for number, event in enumerate(events, start=1):
         if isinstance(event, dict):

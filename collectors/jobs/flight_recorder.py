@@ -23,6 +23,7 @@ from typing import Any
 
 from collectors.block import Reader, RefusedError
 from collectors.jobs import plain_pickle
+from collectors.notes import Note
 from collectors.observation import Observation, Record
 from collectors.regex import compile_later
 
@@ -75,9 +76,9 @@ def _load_json(data: bytes) -> Any:
     try:
         return json.loads(data)
     except RecursionError as error:
-        raise RefusedError("nested too deep") from error
+        raise RefusedError(Note.of("nested-too-deep")) from error
     except ValueError as error:
-        raise RefusedError("not one JSON document") from error
+        raise RefusedError(Note.of("not-json")) from error
 
 
 def _take_apart(value: Any) -> tuple[list[Mapping[str, Any]], dict[str, Mapping[str, Any]], dict[str, Any], Any]:
@@ -85,7 +86,7 @@ def _take_apart(value: Any) -> tuple[list[Mapping[str, Any]], dict[str, Mapping[
     whole = value if isinstance(value, dict) else {"entries": value}
     entries = whole.get("entries")
     if not isinstance(entries, list | tuple | type(None)):
-        raise RefusedError("no flight recorder dump: its entries are no list")
+        raise RefusedError(Note.of("dump-without-list"))
     kept: list[Mapping[str, Any]]
     kept = [one for one in entries or () if isinstance(one, dict) and "profiling_name" in one and "state" in one]
     config = whole.get("pg_config")
@@ -93,9 +94,9 @@ def _take_apart(value: Any) -> tuple[list[Mapping[str, Any]], dict[str, Mapping[
     if isinstance(config, dict):
         groups = {str(key): one for key, one in config.items() if isinstance(one, dict)}
     if not kept and not groups:
-        raise RefusedError("no flight recorder dump: neither entries nor process groups")
+        raise RefusedError(Note.of("dump-empty"))
     if len(kept) > MOST_ENTRIES:
-        raise RefusedError(f"more than {MOST_ENTRIES} entries")
+        raise RefusedError(Note.of("too-many-entries", most=MOST_ENTRIES))
     status = whole.get("pg_status")
     return kept, groups, status if isinstance(status, dict) else {}, whole.get("nccl_comm")
 

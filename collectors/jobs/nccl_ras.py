@@ -22,6 +22,7 @@ from typing import Any
 
 from collectors.block import Reader, RefusedError
 from collectors.identity import normalise_node
+from collectors.notes import Note
 from collectors.observation import Observation, Record, Relation
 from collectors.regex import compile_later
 
@@ -150,10 +151,10 @@ def parse_document(name: str, data: bytes) -> Iterator[Record]:
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise RefusedError("not one JSON document") from error
+        raise RefusedError(Note.of("not-json")) from error
     communicators = value.get("communicators") if isinstance(value, dict) else None
     if not isinstance(communicators, list):
-        raise RefusedError("no RAS status: its communicators are no list")
+        raise RefusedError(Note.of("no-ras-status"))
     lines = _Places(data)
     for number, one in enumerate(communicators):
         if isinstance(one, dict):

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from collectors.block import RefusedError
+from collectors.notes import Note
 
 _NAMES = {ord(one.code): one.name for one in pickletools.opcodes}
 _MARK = object()
@@ -45,16 +46,16 @@ BOUNDS = Bounds()
 def loads(data: bytes, bounds: Bounds = BOUNDS) -> Any:
     """Return the plain value that a pickle holds; raises RefusedError for anything else."""
     if len(data) > bounds.bytes:
-        raise RefusedError(f"larger than {bounds.bytes} bytes")
+        raise RefusedError(Note.of("larger-than-bytes", size=bounds.bytes))
     if len(data) < 3 or data[0] != 0x80 or not 2 <= data[1] <= 5:
-        raise RefusedError("not a pickle of protocol 2 to 5")
+        raise RefusedError(Note.of("no-pickle"))
     machine = _Machine(data, bounds)
     try:
         value = machine.run()
     except (IndexError, struct.error) as error:
-        raise RefusedError(f"breaks off at byte {machine.at}") from error
+        raise RefusedError(Note.of("breaks-off", place=machine.at)) from error
     except (TypeError, ValueError) as error:  # an unhashable key, text that is not UTF-8
-        raise RefusedError(f"malformed before byte {machine.at} ({error})"[:200]) from error
+        raise RefusedError(Note.of("malformed", place=machine.at, error=str(error)[:160])) from error
     _check_depth(value, bounds.depth)
     return value
 
@@ -75,7 +76,7 @@ class _Machine:
         while True:
             left -= 1
             if left < 0:
-                raise RefusedError(f"more than {self.bounds.operations} operations")
+                raise RefusedError(Note.of("too-many-operations", most=self.bounds.operations))
             code = data[at]
             at += 1
             if code == 0x68:  # BINGET
@@ -91,15 +92,15 @@ class _Machine:
                 memo[_UINT4.unpack_from(data, at)[0]] = stack[-1]
                 at += 4
                 if len(memo) > most:
-                    raise RefusedError(f"more than {most} remembered values")
+                    raise RefusedError(Note.of("too-many-remembered", most=most))
             elif code == 0x94:  # MEMOIZE
                 memo[len(memo)] = stack[-1]
                 if len(memo) > most:
-                    raise RefusedError(f"more than {most} remembered values")
+                    raise RefusedError(Note.of("too-many-remembered", most=most))
             elif code == 0x2E:  # STOP
                 self.at = at
                 if len(stack) != 1 or stack[0] is _MARK:
-                    raise RefusedError("ends with an unfinished value")
+                    raise RefusedError(Note.of("unfinished"))
                 return stack[0]
             else:
                 self.at = at
@@ -107,7 +108,7 @@ class _Machine:
 
     def _recall(self, place: int) -> Any:
         if place not in self.memo:
-            raise RefusedError(f"recalls value {place}, which was never remembered")
+            raise RefusedError(Note.of("never-remembered", place=place))
         return self.memo[place]
 
     def _step(self, code: int, at: int) -> int:
@@ -132,7 +133,7 @@ class _Machine:
         elif code == 0x8A:  # LONG1
             size = data[at]
             if size > self.bounds.integer:
-                raise RefusedError(f"a number of {size} bytes")
+                raise RefusedError(Note.of("long-number", size=size))
             stack.append(int.from_bytes(data[at + 1 : at + 1 + size], "little", signed=True))
             return at + 1 + size
         elif code == 0x95:  # FRAME
@@ -151,9 +152,9 @@ class _Machine:
         size = int.from_bytes(self.data[at : at + width], "little")
         start = at + width
         if size > self.bounds.text:
-            raise RefusedError(f"a string of {size} bytes at byte {at - 1}")
+            raise RefusedError(Note.of("long-string", size=size, place=at - 1))
         if start + size > len(self.data):
-            raise RefusedError(f"breaks off in a string at byte {at - 1}")
+            raise RefusedError(Note.of("breaks-off-in-string", place=at - 1))
         raw = self.data[start : start + size]
         self.stack.append(raw.decode("utf-8", "replace") if text else raw)
         return start + size
@@ -164,7 +165,7 @@ class _Machine:
         if code in (0x85, 0x86, 0x87):  # TUPLE1 to TUPLE3
             size = code - 0x84
             if len(stack) < size:
-                raise RefusedError("a tuple without its values")
+                raise RefusedError(Note.of("tuple-without-values"))
             stack[-size:] = [tuple(stack[-size:])]
             self._refuse_mark(stack[-1])
         elif code == 0x61:  # APPEND
@@ -183,21 +184,21 @@ class _Machine:
             stack.append(tuple(self._since_mark()))
         else:
             name = _NAMES.get(code, f"0x{code:02x}")
-            raise RefusedError(f"opcode {name} at byte {self.at - 1} would do more than hold plain values")
+            raise RefusedError(Note.of("opcode-refused", name=name, place=self.at - 1))
 
     def _fill(self, values: list[Any]) -> None:
         if len(values) % 2:
-            raise RefusedError("a dict with a key without value")
+            raise RefusedError(Note.of("key-without-value"))
         self._refuse_mark(values)
         keys = values[::2]
         if not all(type(key) in _KEYS for key in keys):  # the hash of a nested key is found by recursion
-            raise RefusedError("a dict whose key is neither text nor a number")
+            raise RefusedError(Note.of("odd-key"))
         self._own(dict).update(zip(keys, values[1::2], strict=True))
 
     def _own(self, kind: type) -> Any:
         value = self.stack[-1]
         if type(value) is not kind:
-            raise RefusedError(f"fills a {kind.__name__} that is none")
+            raise RefusedError(Note.of("fills-nothing", kind=kind.__name__))
         return value
 
     def _since_mark(self) -> list[Any]:
@@ -207,11 +208,11 @@ class _Machine:
                 values = stack[place + 1 :]
                 del stack[place:]
                 return values
-        raise RefusedError("values without their mark")
+        raise RefusedError(Note.of("no-mark"))
 
     def _refuse_mark(self, values: Iterable[Any]) -> None:
         if any(value is _MARK for value in values):
-            raise RefusedError("a mark where a value belongs")
+            raise RefusedError(Note.of("mark-for-value"))
 
 
 def _check_depth(value: Any, most: int) -> None:
@@ -227,4 +228,4 @@ def _check_depth(value: Any, most: int) -> None:
         if not met:
             return
         layer = list(met.values())
-    raise RefusedError(f"nested more than {most} deep")
+    raise RefusedError(Note.of("nested-deeper", most=most))

@@ -125,3 +125,11 @@ def test_bounds() -> None:
 def test_any_bytes_give_a_plain_value_or_a_reason(data: bytes) -> None:
     with contextlib.suppress(RefusedError):
         loads(b"\x80\x02" + data)
+
+
+def test_the_reason_is_told_in_both_languages() -> None:
+    with pytest.raises(RefusedError) as refused:
+        loads(pickle.dumps(Evil(), 2))
+    (reason,) = refused.value.args
+    assert "would do more than hold plain values" in reason
+    assert "不只是保存普通值" in reason.in_language("zh")
