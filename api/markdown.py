@@ -97,7 +97,8 @@ def _evidence(lines: list[EvidencePart]) -> Iterator[str]:
     yield f"{fence}text"
     for line in lines:
         mark = "" if line.role == "supports" else "(-) "
-        yield f"{_clean(line.input)}:{line.line}: {mark}{_clean(line.text)}"
+        for number, text in enumerate(line.text.split("\n"), line.line):
+            yield f"{_clean(line.input)}:{number}: {mark}{_clean(text)}"
     yield fence
 
 

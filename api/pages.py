@@ -40,6 +40,11 @@ def visible(text: str) -> str:
     return "".join(_show(c) for c in text)
 
 
+def visible_lines(text: str) -> str:
+    """Return what `visible` returns for each line of a citation."""
+    return "\n".join(visible(line) for line in text.split("\n"))
+
+
 def _show(c: str) -> str:
     if c in _HIDDEN:
         return f"⟨U+{ord(c):04X}⟩"
@@ -57,7 +62,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(visible=visible, probability=percent)
+    environment.filters.update(visible=visible, visible_lines=visible_lines, probability=percent)
     environment.globals.update(mark=_MARKS.get, first_evidence=first_evidence)
     return environment
 

@@ -102,7 +102,7 @@ def make_row(
         seen=(min(times), max(times)) if times else (None, None),
         lines=len({(line.input, line.line) for line in lines}),
         inputs=tuple(sorted({line.input for line in lines})),
-        example=hide_secrets(lines[0].raw or lines[0].text)[:500] if lines else "",
+        example=hide_secrets((lines[0].raw or lines[0].text).split("\n", 1)[0])[:500] if lines else "",
     )
 
 

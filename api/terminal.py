@@ -17,6 +17,7 @@ _OUTCOME_STYLE = {
     "nothing-found": "bold black on cyan",
 }
 _STATUS_STYLE = {"fault": "bold red", "suspect": "yellow", "clear": "green", "no-data": "dim"}
+_MOST_CITED = 8  # lines of one fact
 _MOST_LINES = 8
 
 
@@ -106,8 +107,10 @@ def _choose(lines: list[EvidencePart]) -> list[EvidencePart]:
 
 def _evidence(line: EvidencePart, language: Language) -> RenderableType:
     mark = Text(f"  ({word('contradicts', language)})", style="yellow") if line.role == "contradicts" else Text("")
-    place = Text(f"  {_clean(line.input)}:{line.line}", style="magenta")
-    body = Padding(Text(_clean(line.text).strip()[:400], style="default", overflow="fold"), (0, 0, 0, 4))
+    end = f"–{line.line_end}" if line.line_end else ""
+    place = Text(f"  {_clean(line.input)}:{line.line}{end}", style="magenta")
+    shown = "\n".join(_clean(one).rstrip() for one in line.text.strip().split("\n")[:_MOST_CITED])
+    body = Padding(Text(shown[:400], style="default", overflow="fold"), (0, 0, 0, 4))
     return Group(Text.assemble(place, (f"  {line.why}" if line.why else "", "dim"), mark), body)
 
 

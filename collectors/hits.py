@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ from collectors.transport import Carried
 MOST_CARRY = 4 << 20  # bytes of an open block that are taken over
 MOST_REFUSED = 200_000  # lines that a collector may take in vain, beside four times those of the input so far
 MOST_LINE = 16 << 10  # bytes of a line that a collector gets to see: some patterns take time that grows with its square
+MOST_CITED = 12  # lines of one fact that are cited
 MOST_NOTES = 20  # remarks on one input
 MOST_UNEXPLAINED = 2000  # lines of one input that are kept for grouping
 
@@ -216,7 +217,7 @@ class BlockHits:
         intake.kinds[module.SOURCE] += 1
         for record in records:
             place = record.line - number
-            raw = lines[place].decode("utf-8", "replace").rstrip("\r") if 0 <= place < len(lines) else ""
+            raw = _join(lines[place : place + _span_of(record)]) if place >= 0 else ""
             _complete(record, raw, reader.node)
             self.records.append(record)
             if isinstance(record, Observation):
@@ -263,6 +264,15 @@ class BlockHits:
                 line = Line(whole.input, whole.line, whole.raw, whole.text, whole.time)
                 found = inherit(make_hit(key, groups, line, whole.source, whole.node), whole)
                 yield replace(found, line_end=whole.line_end, raw=whole.raw)
+
+
+def _span_of(record: Record) -> int:
+    """Return over how many lines a record stands, at most as many as a citation shows."""
+    return min(record.line_end - record.line + 1, MOST_CITED) if isinstance(record, Observation) else 1
+
+
+def _join(lines: Sequence[bytes]) -> str:
+    return "\n".join(one.decode("utf-8", "replace").rstrip("\r") for one in lines)
 
 
 def _take_over(line: Line, said: Carried) -> None:

@@ -150,7 +150,9 @@ class EvidencePart(_Part):
     input: str
     line: int = Field(description="Counts from 1 in that input.")
     line_end: int | None = Field(default=None, description="Last line when the fact spans several.")
-    text: str = Field(description="The line verbatim (secrets hidden).")
+    text: str = Field(
+        description="The line verbatim, or the first lines of a fact that spans several (secrets hidden)."
+    )
     signal: str = Field(description="Which rule or fact this line is a signal of.")
     role: Literal["supports", "contradicts"] = "supports"
     why: str = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -58,3 +59,8 @@ def test_a_terminal_gets_colours() -> None:
     out = shown(make("\x1b[2Jgone"), colours=True)
     assert "\x1b[" in out
     assert "\x1b[2J" not in out
+
+
+def test_the_lines_of_one_fact_stand_below_each_other() -> None:
+    text = shown(make("Port 1:\n\tState: Down\n\tRate: 100"))
+    assert re.search(r"Port 1: *\n +State: Down *\n +Rate: 100", text)

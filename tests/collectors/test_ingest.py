@@ -53,6 +53,28 @@ def at(text: str) -> float:
     return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
 
 
+IBSTAT = """CA 'mlx5_0'
+\tCA type: MT4129
+\tPort 1:
+\t\tState: Active
+\t\tPhysical state: LinkUp
+\t\tRate: 100
+\t\tBase lid: 12
+\t\tLink layer: InfiniBand
+"""
+
+
+def test_a_fact_over_several_lines_is_kept_with_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    (intake,) = read(IBSTAT)
+    (port,) = facts(intake, "port")
+    lines = IBSTAT.split("\n")[port.line - 1 : port.line_end]
+    assert len(lines) > 3 and port.raw == "\n".join(lines)
+    monkeypatch.setattr(hits, "MOST_CITED", 2)
+    (intake,) = read(IBSTAT)
+    (port,) = facts(intake, "port")
+    assert port.raw == "\n".join(lines[:2])
+
+
 # --- lines
 
 

@@ -152,7 +152,9 @@ def test_a_report_cites_lines_as_they_stand(inputs: list[tuple[str, str | bytes]
         if line.input.endswith(".prom"):  # a sample is cited by its name and value
             assert raw.startswith(line.text.split()[0])
         else:
-            assert line.text == raw[:2000]
+            shown = line.text.count("\n") + 1
+            assert line.text == "\n".join(texts[line.input][line.line - 1 : line.line - 1 + shown])[:2000]
+            assert shown <= (line.line_end or line.line) - line.line + 1
         assert line.line_end is None or line.line < line.line_end <= len(texts[line.input])
     for part in report.inputs:
         text = texts[part.input]
