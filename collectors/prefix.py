@@ -176,6 +176,7 @@ _PREFIXES: tuple[tuple[re.Pattern[str], Callable[[Line, re.Match[str]], None]], 
         (r'\{((?:\w+="[^"]*"(?:, ?)?)+)\} ', _labels),  # logcli
         (r"(\d{1,5}): (?=\S)", _rank),
         (rf"\[({_ISO})(?: [A-Z]P\d+)*\]:? (?=\S)", _iso),
+        (rf"\[[a-z][a-z0-9_]*\] ({_ISO}):? (?=\S)", _iso),  # torchtitan names itself first
         (
             r"(DEBUG|INFO|WARNING|ERROR|CRITICAL) (\d\d)-(\d\d) (\d\d:\d\d:\d\d) (?:\[[\w./-]+:\d+\]|[\w./-]+:\d+\]) ?",
             _monthday,

@@ -1,22 +1,25 @@
-"""Progress of training: step times, time spent waiting for data, loss, loss scale; and Megatron's straggler report.
+"""Progress of training: step times, waiting for data, TFLOP/s, MFU, loss, loss scale; and Megatron's straggler report.
 
 Programs: Megatron-LM and Megatron-DeepSpeed, Hugging Face Trainer, DeepSpeed timers, fairseq, MMEngine and MMCV, Detectron2, timm,
 the PyTorch ImageNet example and what was built on it, TorchVision's and DINO's MetricLogger, apex, MLPerf's MLLOG, JSON lines
-(ms-swift, wandb's history, trainer_state.json); and of any other program the lines that print a loss or gradient norm that is no
-number (TorchTitan, MaxText, Lightning, NeMo, PaddlePaddle, Keras). Times are given in milliseconds, whatever the program prints. Samples::
+(ms-swift, wandb's history, trainer_state.json); those that say how much a GPU computes (TorchTitan, Megatron-Bridge, NeMo, MaxText,
+nanotron, GPT-NeoX, InternEvo, PaddleNLP, nanoGPT, llm.c); and of any other program the lines that print a loss or gradient norm that
+is no number (Lightning, PaddlePaddle, Keras). Times are given in milliseconds, whatever the program prints, MFU in percent. Samples::
 
     iteration     3100/   50000 | elapsed time per iteration (ms): 5210.8 | lm loss: 2.204110E+00 | loss scale: 1.0 |
     {'loss': 3.0901, 'learning_rate': 4.99e-05, 'epoch': 0.0, 'data_time': 0.001, 'step_time': 0.094}
+    [titan] ... INFO - step: 210  loss:  6.0388  memory: 49.66GiB(52.28%)  tps: 5,593  tflops: 323.92  mfu: 32.75%
     Train: [7/50][2000/2391] Data 0.031 (0.044) Batch 1.411 (1.420) loss: 0.2811
     [deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 64, reducing to 32
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from collectors.columns import plain
+from collectors.jobs import step_figures
+from collectors.jobs.step_figures import FIELDS, NUMBER, to_percent
 from collectors.observation import Observation, Record
 from collectors.prefix import Line
 from collectors.regex import compile_later
@@ -36,52 +39,19 @@ ANCHORS = (
     r"(?:^|[^\w/]|total_|train[_/]|lm |reduced_train_)[lL]oss['\"]?(?: *[:=] *| +)['\"]?[+-]?(?:nan|NaN|NAN|inf|Inf|INF|Infinity)\b",
     r"grad[_ ]norm['\"]?(?: *[:=] *| +)['\"]?[+-]?(?:nan|NaN|NAN|inf|Inf|INF|Infinity)\b",
     r"MnRtt/Rnk: ", r"\"train_step_time\": ", r"\"train_wall\": ", r"CurrSamplesPerSec=", r"train_step_timing in s=",
+    *step_figures.ANCHORS,
 )  # fmt: skip
 
 ROUTINE = tuple(regex for regex in ANCHORS if "verflow" not in regex.lower())  # a line for each step
-_NUMBER = r"([+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|(?:nan|NaN|NAN|inf|Inf|INF|Infinity)\b))"
-# (attribute, regex, factor to milliseconds or None); the first that is found for an attribute counts
-_FIELDS: tuple[tuple[str, re.Pattern[str], float | None], ...] = tuple(
-    (name, compile_later(regex), factor)
-    for name, regex, factor in (
-        ("step", r"iteration +(\d+)/", None),
-        ("step", r"\biter: (\d+)", None),
-        ("step", r"\"num_updates\": \"?(\d+)", None),
-        ("step", r"\[ *(\d+)/ *\d+\]", None),
-        ("step_ms", rf"elapsed time per iteration \(ms\): {_NUMBER}", 1.0),
-        ("step_ms", rf"'step_time': '?{_NUMBER}", 1000.0),
-        ("step_ms", rf"\"train_step_time\": {_NUMBER}", 1000.0),
-        ("step_ms", rf"train_step_timing in s={_NUMBER}", 1000.0),
-        ("step_ms", rf"\bTime:? +{_NUMBER}s?(?:, +[\d.]+/s)? +\( *{_NUMBER}", 1000.0),
-        ("step_ms", rf"\bBatch:? +{_NUMBER}s? +\( *{_NUMBER}\)", 1000.0),
-        ("step_ms", rf"(?:^|[^_\w])time: {_NUMBER}", 1000.0),
-        ("step_ms", rf"avg_batch_cost: {_NUMBER}", 1000.0),
-        ("data_ms", rf"avg_reader_cost: {_NUMBER}", 1000.0),
-        ("data_ms", rf"'data_time': '?{_NUMBER}", 1000.0),
-        ("data_ms", rf"\bdata_time: ?{_NUMBER}", 1000.0),
-        ("data_ms", rf"\bData:? +{_NUMBER}s? +\( *{_NUMBER}\)", 1000.0),
-        ("data_ms", rf"\bdata: {_NUMBER}", 1000.0),
-        (
-            "loss",
-            rf"(?<![\w/])(?:lm |total_|train[_/]|reduced_train_)?[lL]oss['\"]?(?: *[:=] *| +|)['\"]?{_NUMBER}",
-            None,
-        ),
-        ("loss_scale", rf"loss scale: {_NUMBER}", None),
-        ("skipped", r"number of skipped iterations: +(\d+)", None),
-        ("nan_iterations", r"number of nan iterations: +(\d+)", None),
-        ("grad_norm", rf"grad[_ ]norm['\"]?(?: *[:=] *| +)['\"]?{_NUMBER}", None),
-        ("throughput", rf"(?:throughput per GPU \(TFLOP/s/GPU\)|CurrSamplesPerSec)[:=] ?{_NUMBER}", None),
-    )
-)
 _SCALES = (
     compile_later(
-        rf"OVERFLOW! Rank (?P<rank>\d+) Skipping step\. Attempted loss scale: (?P<scale>{_NUMBER}), "
-        rf"(?:reducing to (?P<next>{_NUMBER})|but hysteresis)"
+        rf"OVERFLOW! Rank (?P<rank>\d+) Skipping step\. Attempted loss scale: (?P<scale>{NUMBER}), "
+        rf"(?:reducing to (?P<next>{NUMBER})|but hysteresis)"
     ),
     compile_later(
-        rf"Gradient overflow\. +Skipping step, (?:loss scaler \S+ )?reducing loss scale to (?P<next>{_NUMBER})"
+        rf"Gradient overflow\. +Skipping step, (?:loss scaler \S+ )?reducing loss scale to (?P<next>{NUMBER})"
     ),
-    compile_later(rf"gradient overflow detected, ignoring gradient, setting loss scale to: (?P<next>{_NUMBER})"),
+    compile_later(rf"gradient overflow detected, ignoring gradient, setting loss scale to: (?P<next>{NUMBER})"),
 )
 _STRAGGLER = compile_later(r"\b(M[nx])(D?Rtt|Pwr|Tmp|Utl|Clk|Etpt)/Rnk: ([\d.]+)[A-Za-z%]*/(\d+)")
 
@@ -97,13 +67,17 @@ def parse_line(line: Line) -> Iterator[Record]:
         yield from _read_extremes(line, extremes)
         return
     attributes: dict[str, str] = {}
-    for name, regex, factor in _FIELDS:
+    for name, regex, factor in FIELDS:
         if name in attributes:
             continue
         match = regex.search(text)
         if match:
             value = match[match.lastindex or 1]  # the running average where there is one
-            attributes[name] = plain(float(value) * factor) if factor is not None else _plain_text(value)
+            if factor is None:
+                attributes[name] = _plain_text(value)
+                continue
+            number = float(value.replace(",", "")) * factor
+            attributes[name] = plain(to_percent(number, match[0]) if name == "mfu" else number)
     if set(attributes) - {"step"}:
         if line.rank:
             attributes["rank"] = line.rank

@@ -36,7 +36,7 @@ ANCHORS = (
     r"waiting for clients\. \d+/\d+ clients joined",
     r"client socket has (?:timed out|failed)",
     r"connect\(\) timed out\. Original timeout was|in store based barrier on rank",
-    r"RuntimeError: Socket Timeout|wait timeout after \d+ms, keys: ",
+    r"RuntimeError: Socket Timeout|wait timeout after \d+ms, keys: |got error: Socket Timeout|Timeout waiting for key: ",
     r"(?:error: \S+: tasks? .*|srun: error.*)(?:Exited with exit code|Killed|Aborted|Segmentation fault|Bus error)",
     r"exits with return code = -?\d",
     r"terminated with signal SIG",
@@ -85,11 +85,13 @@ _NUMBERS = {
     "SIGSEGV": 11,
     "SIGTERM": 15,
 }
-_STORE = compile_later(  # torch 1.5 to 1.10 | 1.8 to 2.0 | up to 1.12 | 2.3 on
+_STORE = compile_later(  # torch 1.5 to 1.10 | 1.8 to 2.0 | up to 1.12, and 2.0 to 2.2 | 1.12, 1.13 | 2.3 on
     r"(?P<timed_out>connect\(\) timed out\. Original timeout was (?P<milliseconds>\d+) ms)|"
     r"in store based barrier on rank: (?P<rank>\d+).*?world_size=(?P<expected>\d+), worker_count=(?P<joined>\d+)|"
-    r"(?P<waited>RuntimeError: Socket Timeout|wait timeout after \d+ms, keys: (?P<key>\S+))"
+    r"(?P<waited>RuntimeError: Socket Timeout|got error: Socket Timeout|Timeout waiting for key: (?P<old_key>\S+) after (?P<old_ms>\d+) ms|"
+    r"wait timeout after (?P<waited_ms>\d+)ms, keys: (?P<key>\S+))"
 )
+_AWAITED = compile_later(r"retr(?:ie|ei)ving ncclUniqueId from \[(\d{1,6})\]")
 _TASK = compile_later(
     r"error: (?P<host>[\w.-]+): tasks? (?P<tasks>[\d,-]+): "
     r"(?P<what>Exited with exit code (?P<status>\d+)|Killed|Aborted|Segmentation fault|Bus error)"
@@ -134,6 +136,10 @@ def parse_line(line: Line) -> Iterator[Record]:
     if store:
         code = "timed-out" if store["timed_out"] else "store-timeout" if store["waited"] else "clients-missing"
         attributes = {name: store[name] or "" for name in ("milliseconds", "expected", "joined", "key")}
+        attributes["milliseconds"] = store["milliseconds"] or store["waited_ms"] or store["old_ms"] or ""
+        awaited = _AWAITED.search(line.text)
+        attributes["awaited"] = awaited[1] if awaited else ""
+        attributes["key"] = store["key"] or store["old_key"] or ""
         yield _observe(line, "rendezvous", code, attributes, store["rank"] or "")
     exception = _EXCEPTION.search(line.text)
     if exception:

@@ -1,7 +1,7 @@
 """What a training job is busy with besides steps: saving, evaluating, preparing data, compiling.
 
 Programs: Hugging Face Transformers and Datasets, torchtune, Megatron-LM, DeepSpeed, Lightning, NeMo. Only the beginnings and
-ends of such work are read; how long it took is arithmetic (`diagnosis.analyses.stalls`). Samples::
+ends of such work, and the ends of epochs (MXNet), are read; how long it took is arithmetic (`diagnosis.analyses`). Samples::
 
     [INFO|trainer.py:3993] 2025-09-01 05:10:01,377 >> Saving model checkpoint to output/checkpoint-12000
     saving checkpoint at iteration   20000 to /data/ckpt in torch format
@@ -33,8 +33,9 @@ _PHASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (  # phase, its edge, wh
     (
         "checkpoint", "end",
         (
-            r"[Ss]uccessfully saved checkpoint", r"[Cc]heckpoint (?:was |has been )?saved\b(?! to .*[._-]\d+_)", r"\bsaved checkpoint\b",
+            r"[Ss]uccessfully saved checkpoint", r"[Cc]heckpoint (?:was |has been )?saved\b(?! to .*[._-]\d+_)", r"\b[Ss]aved checkpoint\b",
             r"\[Torch\] Saved ", r"[Ss]aving (?:took|finished)", r"[Ff]inished saving",
+            r"scheduled an async checkpoint",
         ),
     ),
     (
@@ -70,12 +71,13 @@ _PHASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (  # phase, its edge, wh
         "data preparation", "begin",
         (
             r"Running tokenizer on (?:the )?\w*", r"Generating \w+ split: ", r"> building .*index",
-            r"[Tt]okeniz(?:ing|e) (?:the )?(?:\w+ )?(?:data|dataset|split|corpus|prompts|text)",
+            r"[Tt]okeniz(?:ing|e) (?:the )?(?:\w+ )?(?:[Dd]ata|[Dd]ataset|split|corpus|[Pp]rompts|[Tt]ext)",
             r"[Bb]uilding (?:the )?(?:dataset|index|indices|sample|shuffle|doc-idx)", rf"{_START}Map(?: \(num_proc=\d+\))?:\s+\d+%",
             rf"{_START}{_PREPARING}[^|]{{0,60}}: +\d{{1,2}}%\|",
             r"^(?:Pre-?)?[Pp]rocessing (?:the )?dataset", r"Filter(?:ing)?(?: \(num_proc=\d+\))?:\s+\d+%",
         ),
     ),
+    ("epoch", "end", (r"\bEpoch\[\d+\] Time cost=", r"\b[Ee]poch \d+ (?:is )?(?:finished|completed|done)\b")),
     (
         "compilation", "begin",
         (
@@ -90,6 +92,7 @@ _COMPILED = tuple((phase, edge, compile_later("|".join(marks))) for phase, edge,
 ANCHORS = tuple(mark.replace(r"(?! to .*[._-]\d+_)", "") for _, _, marks in _PHASES for mark in marks)
 CONTEXT = ANCHORS
 _RANK = compile_later(r"\brank[= :]{1,2}(\d{1,6})\b")
+_SECOND_WRITER = compile_later(r"\|[^|]*\]\[rank ?\d+\]:")
 _TIME = compile_later(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?")
 
 
@@ -101,7 +104,8 @@ def parse_line(line: Line) -> Iterator[Observation]:
                 stamp = _TIME.search(line.text)
                 line.time = parse_iso(stamp[0]) if stamp else None
             named = _RANK.search(line.text)
-            rank = line.rank or (named[1] if named else "")
+            second = _SECOND_WRITER.search(line.raw)  # a bar has no line end: another rank's message may follow it
+            rank = (line.rank if second is None else "") or (named[1] if named else "")
             attributes = {"edge": edge} | ({"rank": rank} if rank else {})
             yield Observation(
                 SOURCE, "phase", line.input, line.number, line.number, line.text[:500], code=phase, time=line.time,

@@ -38,11 +38,12 @@ def read_number(one: Observation, name: str) -> float | None:
     return value if abs(value) < 1e15 else None  # NaN and infinities fail the test too
 
 
-def _make(one: Observation, kind: str, attributes: dict[str, str]) -> Observation:
+def make(one: Observation, kind: str, attributes: dict[str, str], code: str = "") -> Observation:
+    """Return a derived observation that stands where `one` stands."""
     text = f"{kind} " + " ".join(f"{name}={value}" for name, value in attributes.items())
     return Observation(
-        "derived", kind, one.input, one.line, one.line, text, time=one.time, node=one.node, entity=one.entity,
-        attributes=attributes, raw=one.raw,
+        "derived", kind, one.input, one.line, one.line, text, code=code, time=one.time, node=one.node,
+        entity=one.entity, attributes=attributes, raw=one.raw,
     )  # fmt: skip
 
 
@@ -61,9 +62,7 @@ def _share(steps: list[Observation]) -> Iterator[tuple[Observation, list[Observa
     longest = max(steady, key=lambda row: read_number(row[1], "data_ms") or 0.0)
     cited = sorted({one.line: one for _, one in (*near, longest)}.values(), key=lambda one: one.line)
     yield (
-        _make(
-            cited[0], "data-wait", {"share": f"{middle:.3f}", "data_ms": f"{waiting:.6g}", "lines": str(len(steady))}
-        ),
+        make(cited[0], "data-wait", {"share": f"{middle:.3f}", "data_ms": f"{waiting:.6g}", "lines": str(len(steady))}),
         cited,
     )
 
@@ -71,11 +70,13 @@ def _share(steps: list[Observation]) -> Iterator[tuple[Observation, list[Observa
 def _slowdown(steps: list[Observation]) -> Iterator[tuple[Observation, list[Observation]]]:
     if len(steps) < _LEAST:
         return
+    # batches may grow within a run: where all lines tell what was computed, the time for the same work counts
+    work = [read_number(one, "tflops") or 0.0 for one in steps]
+    times = [1 / value for value in work] if all(work) else [read_number(one, "step_ms") or 0.0 for one in steps]
     part = max(1, len(steps) // 3)
-    first, last = steps[:part], steps[-part:]
-    before = median(read_number(one, "step_ms") or 0.0 for one in first)
-    after = median(read_number(one, "step_ms") or 0.0 for one in last)
-    middle = median(read_number(one, "step_ms") or 0.0 for one in steps[part : len(steps) - part] or last)
+    before, after = median(times[:part]), median(times[-part:])
+    middle = median(times[part : len(times) - part] or times[-part:])
     if before <= 0 or min(after, middle) < before:  # it must have lasted, not only have ended badly
         return
-    yield _make(last[-1], "slowdown", {"factor": f"{after / before:.3f}"}), [first[0], last[0], last[-1]]
+    cited = [steps[0], steps[-part], steps[-1]]
+    yield make(steps[-1], "slowdown", {"factor": f"{after / before:.3f}"}), cited

@@ -147,3 +147,8 @@ _PARTS = st.sampled_from(
 def test_nested_prefixes_keep_the_rest(prefix: str, rest: str) -> None:
     line = peel("a", 1, prefix + "message " + rest.replace("\r", "").replace("\x1b", ""))
     assert "message" in line.text
+
+
+def test_a_trainer_may_name_itself_before_the_time() -> None:
+    line = peel("a", 1, "[rank0]:[titan] 2025-06-16 22:29:58,322 - root - INFO - step: 210  loss:  6.0388")
+    assert line.rank == "0" and line.time == parse_iso("2025-06-16 22:29:58.322")

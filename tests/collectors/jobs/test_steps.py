@@ -23,7 +23,7 @@ def test_steps_in_milliseconds() -> None:
 
 def test_values_beside_the_time() -> None:
     first, second, *_ = observed(read(steps, PROGRESS), "step")
-    assert (first.attributes["loss"], first.attributes["nan_iterations"], first.attributes["throughput"]) == (
+    assert (first.attributes["loss"], first.attributes["nan_iterations"], first.attributes["tflops"]) == (
         "2.204110e+00",
         "0",
         "412.1",
