@@ -30,6 +30,7 @@ from typing import Any
 from collectors import shell
 from collectors.fabric import (
     fabric_scan,
+    firewall,
     ibdiagnet,
     infiniband,
     interfaces,
@@ -39,6 +40,7 @@ from collectors.fabric import (
     mlxlink,
     optics,
     perftest,
+    port_files,
     rdma_settings,
     sharp,
     subnet_manager,
@@ -58,6 +60,7 @@ from collectors.gpu import (
     empty_answers,
     fabric_manager,
     gpu_monitor,
+    gpu_processes,
     gpu_topology,
     kernel_modules,
     nvidia_query,
@@ -92,6 +95,7 @@ from collectors.jobs import (
     cuda_oom,
     flight_recorder,
     launchers,
+    model_size,
     mpi,
     nccl,
     nccl_last_error,
@@ -100,6 +104,7 @@ from collectors.jobs import (
     nccl_tests,
     nccl_topology,
     serving,
+    step_timers,
     steps,
     training,
     training_phases,
@@ -128,8 +133,8 @@ from collectors.orchestration import (
     slurm,
     slurm_tables,
 )
-from collectors.prefix import peel
 from collectors.patterns import Pattern
+from collectors.prefix import peel
 
 COLLECTORS: tuple[ModuleType, ...] = (
     kernel,
@@ -149,6 +154,8 @@ COLLECTORS: tuple[ModuleType, ...] = (
     series,
     stacks,
     steps,
+    step_timers,
+    model_size,
     storage,
     nccl,  # its lines may begin with a time, as those of a server do
     serving,
@@ -170,6 +177,7 @@ COLLECTORS: tuple[ModuleType, ...] = (
     nvidia_query,
     gpu_topology,
     gpu_monitor,
+    gpu_processes,
     driver_package,
     kernel_modules,
     empty_answers,
@@ -203,12 +211,14 @@ COLLECTORS: tuple[ModuleType, ...] = (
     link_diagnostics,
     link_statistics,
     fabric_scan,
+    firewall,
     ibdiagnet,
     subnet_manager,
     ufm,
     mlxlink,
     optics,
     perftest,
+    port_files,
     rdma_settings,
     sharp,
     nccl_topology,

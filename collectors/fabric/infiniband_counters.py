@@ -5,7 +5,7 @@ The device stands in the heading or the command; a loop prints a time before eac
     # 2025-03-04T01:00:01Z mlx5_0 port 1
     symbol_error 0
     $ for i in 1 2 3; do date +%T; ethtool -S ens13np0 | egrep 'prio3|discards_phy'; sleep 10; done
-    13:20:01
+    13:20:01                                            (or `Wed Sep  2 10:21:40 UTC 2020`)
          rx_prio3_pause: 18230411
     /sys/class/infiniband/mlx5_0/ports/1/hw_counters/out_of_sequence:511083
     SymbolErrorCounter:..............0
@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from collectors import shell
 from collectors.block import Reader
-from collectors.clock import parse_iso
+from collectors.clock import parse_iso, parse_syslog
 from collectors.observation import Sample
 from collectors.prefix import Line, peel
 from collectors.regex import compile_later
@@ -34,10 +34,13 @@ _PATH = compile_later(
 )
 _FILE = compile_later(r"/(?:hw_)?counters/(?P<name>[a-z]\w*) *$")  # `cat` of one file prints the number alone
 _DATE = compile_later(
-    r"(?P<iso>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*)$|(?P<clock>\d\d):(?P<minute>\d\d):(?P<second>\d\d)$"
+    r"(?P<iso>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*)$|(?P<clock>\d\d):(?P<minute>\d\d):(?P<second>\d\d)$|"
+    r"[A-Z][a-z]{2} (?P<day>[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d) (?:[AP]M )?(?P<zone>[A-Z]{2,5}|[+-]\d\d) (?P<year>\d{4})$"  # date(1)
 )
 _VALUE = compile_later(r"(?P<name>[A-Za-z][A-Za-z0-9_]*)(?::\.*\s*|\s+)(?P<value>\d+)$")
-_PROMPT = compile_later(r"^\S*[#$] \S|^\[\S+ \S+\][#$] ")
+_PROMPT = compile_later(
+    r"^\S*[#$] [^\s(#-]|^\[\S+ \S+\][#$] "
+)  # and no remark: `# (after the run)`, `# --- second reading`
 PERFQUERY = {
     "SymbolErrorCounter": "symbol_error", "LinkErrorRecoveryCounter": "link_error_recovery", "LinkDownedCounter": "link_downed",
     "PortRcvErrors": "port_rcv_errors", "PortRcvRemotePhysicalErrors": "port_rcv_remote_physical_errors",
@@ -81,6 +84,8 @@ def read_counters(reader: Reader) -> Iterator[Sample]:
             date = _DATE.match(text)
             if date and date["iso"]:
                 time = parse_iso(date["iso"]) or time
+            elif date and date["day"]:
+                time = parse_syslog(f"{date['day']} {date['year']}") or time
             counted = f"{file} {text}" if file and text.isdecimal() else text
             sample = None if date else _sample(line, counted, name, port, time, reader.node)
             if sample is not None:

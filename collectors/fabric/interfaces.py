@@ -5,6 +5,7 @@ pages. Samples::
 
     3: ens5f0np0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 9000 qdisc mq state UP group default qlen 1000
     eth0             UP             10.0.44.16/24 fe80::1/64
+    node-b: eth0             UP             10.0.44.17/24
     mlx5_0 port 1 ==> ens5f0np0 (Up)
     link mlx5_0/1 state ACTIVE physical_state LINK_UP netdev ens5f0np0
     link mlx5_1/1 subnet_prefix fe80:0000:0000:0000 lid 13 sm_lid 1 lmc 0 state ACTIVE physical_state LINK_UP
@@ -21,6 +22,7 @@ from collections.abc import Iterator
 
 from collectors import shell
 from collectors.block import Reader
+from collectors.identity import normalise_node
 from collectors.observation import Observation, Record, Relation
 from collectors.prefix import Line, peel
 from collectors.regex import compile_later
@@ -30,12 +32,14 @@ LAYERS = ("fabric",)
 SIGNATURES = (r"^\d+: [\w.@-]+: <[A-Z_,-]+> mtu \d+", r"^PFC configuration:", r"^\w[\w.-]* port \d+ ==> ",
               r"^link \w+/\d+ (?:state|subnet_prefix) ",
               r"^[\w.@-]+ +(?:UP|DOWN|UNKNOWN) +(?:[\da-f:.]+/\d+ ?)*$")  # fmt: skip
+_AT = r"^(?:[A-Za-z][\w.-]*: )?"  # pdsh and clush put the host in front
 ANCHORS = (
-    r"^\d+: [\w.@-]+: <[A-Z_,-]+> mtu \d+",
-    r"^[A-Za-z][\w.@-]* +(?:UP|DOWN|UNKNOWN) ",
+    _AT + r"\d+: [\w.@-]+: <[A-Z_,-]+> mtu \d+",
+    _AT + r"[A-Za-z][\w.@-]* +(?:UP|DOWN|UNKNOWN) ",
     r" port \d+ ==> \w",
-    r"^link \w+/\d+ (?:subnet_prefix \S+ lid \d+ .*)?state ",
+    _AT + r"link \w+/\d+ (?:subnet_prefix \S+ lid \d+ .*)?state ",
 )
+_HOST = compile_later(r"(?P<host>[A-Za-z][\w.-]*): +(?=\S)")
 HEADS = (r"mlnx_qos (?:.* )?-i ?\w", r"^PFC configuration:", r"^DCBX mode:", r"^Settings for [\w.@-]+:$")
 _LINK = compile_later(r"\d+: (?P<name>[\w.-]+)(?:@[\w.-]+)?: <(?P<flags>[A-Z_,0-9-]*)> mtu (?P<mtu>\d+)")
 _STATE = compile_later(r" state ([A-Z]+)")
@@ -53,9 +57,13 @@ _QOS = compile_later(r"mlnx_qos (?:.* )?-i ?(?P<netdev>[\w.-]+)")
 
 def parse_line(line: Line) -> Iterator[Record]:
     """Yield `interface` observations, and which network device belongs to which RDMA device."""
-    match = _LINK.match(line.raw)
+    host = _HOST.match(line.raw)
+    raw = line.raw[host.end() :] if host else line.raw
+    if host:
+        line.host, line.text = line.host or normalise_node(host["host"]), raw
+    match = _LINK.match(raw)
     if match:
-        state = _STATE.search(line.raw)
+        state = _STATE.search(raw)
         flags = match["flags"].split(",")
         code = (state[1] if state else "UP" if "LOWER_UP" in flags else "UNKNOWN").lower()
         attributes = {
@@ -142,6 +150,9 @@ def _read_settings(reader: Reader, name: str) -> Iterator[Record]:
         if label == "Link detected":
             up = value.startswith("yes")
             attributes = {"name": name, "nic": name, "carrier": "yes" if up else "no", "speed": speed}
+            rate = re.match(r"(\d+)Mb/s", speed)
+            if rate:
+                attributes["gbps"] = f"{int(rate[1][:9]) / 1000:g}"
             yield Observation(
                 SOURCE, "interface", reader.input, first, number, "; ".join(text), code="up" if up else "down", node=reader.node,
                 entity=f"link:{name}:1", attributes=attributes,

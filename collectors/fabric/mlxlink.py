@@ -12,6 +12,8 @@ is what is left after correction; before, the effective rate is. Sample::
     Speed                              : IB-NDR
     Troubleshooting Info
     --------------------
+    Enabled Link Speed                 : 0x000000ff (NDR,HDR,EDR,FDR,FDR10,QDR,DDR,SDR)
+    Supported Cable Speed              : 0x0000007f (HDR,EDR,FDR,FDR10,QDR,DDR,SDR)
     Status Opcode                      : 15
     Recommendation                     : Bad signal integrity
     Physical Counters and BER Info
@@ -22,12 +24,13 @@ is what is left after correction; before, the effective rate is. Sample::
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from collectors import shell
 from collectors.block import Reader, RefusedError
 from collectors.fabric.link_diagnostics import diagnosis_of
+from collectors.notes import Note
 from collectors.observation import Observation, Record, Sample
 from collectors.prefix import peel
 from collectors.regex import compile_later
@@ -87,7 +90,7 @@ def parse_document(name: str, data: bytes) -> Iterator[Record]:
     try:
         told = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise RefusedError(f"not whole JSON: {error}") from None
+        raise RefusedError(Note.of("not-whole-json", error=str(error))) from None
     said: dict[str, tuple[int, str]] = {}
     device = ""
     queue: list[Any] = [told]
@@ -111,6 +114,38 @@ def _rate(text: str) -> float | None:
     if match is None:
         return None
     return 0.0 if int(match[2][:9]) < -60 else float(match[0])
+
+
+def _judge_speed(
+    observe: Callable[[str, str, str, Mapping[str, str]], Observation],
+    text_of: Callable[[str], str],
+    details: Mapping[str, str],
+    rate: str,
+) -> Iterator[Record]:
+    """Yield `link-below` for an active link slower than the port may run, and where the cable sets the limit."""
+    field_of = {
+        name: f"{name} (Ext.)" if text_of(f"{name} (Ext.)") else name
+        for name in ("Enabled Link Speed", "Supported Cable Speed")
+    }
+    enabled, cable = (_fastest(text_of(field)) for field in field_of.values())
+    now = float(rate or 0)
+    if not now or not enabled:
+        return
+    numbers = {**details, "gbps": f"{now:g}", "enabled_gbps": f"{enabled:g}"}
+    if now < enabled:
+        yield observe("link-below", "speed", "Speed", numbers)
+    if cable and cable < enabled and now <= cable:
+        yield observe("link-below", "cable", field_of["Supported Cable Speed"], {**numbers, "cable_gbps": f"{cable:g}"})
+
+
+def _fastest(text: str) -> float:
+    """Return the fastest of `0x0000007f (HDR,EDR,FDR,...)` or `0x... (200G_4X,100G_4X,...)` in Gb/s."""
+    named = text.partition("(")[2].rstrip(")").split(",")
+    speeds = [_SPEED.search(one) for one in named]
+    return max(
+        [float(_RATES.get(one.strip(), 0)) for one in named] + [float(found["gbps"]) for found in speeds if found],
+        default=0.0,
+    )
 
 
 def _tell(name: str, node: str, device: str, port: str, said: Mapping[str, tuple[int, str]]) -> Iterator[Record]:
@@ -151,6 +186,7 @@ def _tell(name: str, node: str, device: str, port: str, said: Mapping[str, tuple
         if code == "down":
             details["physical"] = text_of("State")
         yield observe("port", code, "State", details | ({"gbps": rate} if rate and code == "active" else {}))
+        yield from _judge_speed(observe, text_of, details, rate if code == "active" else "")
     if "Recommendation" in said:
         yield observe(
             "link-diagnosis",

@@ -25,7 +25,10 @@ SIGNATURES = (
     r"^debug \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d{4} [0-9a-f]{8,16} ",
     r"^ +-?\d+> \d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\.\d+",
     r"\bceph-(?:osd|mon|mgr|mds|crash|volume)[\w.@-]*(?:\[\d+\])?: ",
-    r"\b(?:rookcmd|op-osd|op-mon|ceph-cluster-controller|cephosd|op-k8sutil|ceph-spec|clusterdisruption-controller): ",
+    (
+        r"\b(?:rookcmd|op-\w+|ceph-cluster-controller|cephosd|ceph-spec|clusterdisruption-controller|ceph-\w+-controller|"
+        r"cephclient|cephcmd): "
+    ),
     r"^[0-9a-f]{8}:[0-9a-f]{8}:\d+\.\d+F?:\d+\.\d{6}:\d+:\d+:\d+:\(\w+\.[ch]:\d+:\w+\(\)\)",
     r"\bLustre(?:Error)?: \d+:\d+:\(|\bLustre: (?:Lustre: Build|[\w-]+-(?:MDT|OST)[0-9a-f]{4}: |MGS: )|\bLNet: \d+:\d+:\(",
     r"^\(\d\) (?:[A-Z][a-z]{2}\d\d|\d{4}-\d\d-\d\d) \d\d:\d\d:\d\d \*?[\w().:-]+ \[[^\]]+\] >> ",

@@ -112,6 +112,11 @@ def make_states(
             yield from _decode_reasons(source, name, line, text, value, entity, common)
         elif column in COLUMNS:
             section, key = COLUMNS[column]
+            if column in (
+                "remapped_rows.pending",
+                "remapped_rows.failure",
+            ):  # `--query-remapped-rows` may print numbers
+                value = {"0": "No", "1": "Yes"}.get(value, value)
             found = {**common, "section": section, "path": f"{section}/{key}".lstrip("/"), "value": value}
             yield Observation(source, "field", name, line, line_end, text, code=key, entity=entity, attributes=found)
     yield from make_groups(

@@ -30,7 +30,7 @@ ANCHORS = (
 )  # fmt: skip
 _COLUMN = (
     r"(?:timestamp|index|count|name|gpu_name|uuid|gpu_uuid|serial|pstate|driver_version|persistence_mode|"
-    r"[a-z_]+(?:\.[a-z0-9_]+)+|[a-z]+_[a-z_.]+)(?: \[[^\]]+\])?"
+    r"[a-z_]+(?:\.[a-zA-Z0-9_]+)+|[a-z]+_[a-z_.]+)(?: \[[^\]]+\])?"
 )
 HEADS = (
     r"^\|=+[+=]+=+\|\s*$", r"^GPU \d+: .*\(UUID: GPU-[0-9a-f-]+\)\s*$", rf"^{_COLUMN}(?:, {_COLUMN})+\s*$",

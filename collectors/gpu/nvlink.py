@@ -1,4 +1,5 @@
-"""`nvidia-smi nvlink`: link state (`-s`), error counters (`-e`), per-lane CRC counters (`-ec`) and capabilities (`-c`).
+"""`nvidia-smi nvlink`: link state (`-s`), error counters (`-e`), per-lane CRC counters (`-ec`) and capabilities (`-c`); and
+`nvidia-smi c2c`: the same of the links between a GPU and its Grace CPU.
 
 Drivers 384 to 595; documented in the nvidia-smi manual page. Up to NVLink 4 the counters are Replay, Recovery and CRC; drivers
 570 and later print for NVLink 5 packet, recovery and bit error counters instead. Old drivers leave the UUID out. Samples::
@@ -12,6 +13,8 @@ Drivers 384 to 595; documented in the nvidia-smi manual page. Up to NVLink 4 the
              Link 0: Effective BER: 15e-255
              Link 0, Lane 3: CRC Errors: 7
              Link 0, P2P is supported: true
+             C2C Link 0: 44.712 GB/s
+             C2C Link 0: Error Back-to-Back Replay Count: 7
 """
 
 from __future__ import annotations
@@ -29,12 +32,14 @@ SOURCE = "nvidia-smi"
 LAYERS = ("hardware",)
 SIGNATURES = (
     r"^\s+Link \d+: (?:[\d.]+ GB/s|<inactive>)", r"^\s+Link \d+: [A-Z][\w ]+ (?:Errors?|events|discards): \d",
-    r"^\s*Link \d+, \w[\w ]+ supported: ",
+    r"^\s*Link \d+, \w[\w ]+ supported: ", r"^\s+C2C Link \d+: ",
 )  # fmt: skip
 HEADS = (r"^GPU \d+: \S", r"^\s*Link 0, P2P is supported: ")
 
 _GPU = compile_later(r"^GPU (?P<index>\d+): (?P<name>\S.*?)(?: \(UUID: (?P<uuid>GPU-[0-9a-f-]+)\))?\s*$")
 _STATE = compile_later(r"^\s+Link (?P<link>\d+): (?P<state><inactive>|[\d.]+ GB/s|N/A)\s*$")
+_CHIP_STATE = compile_later(r"^\s+C2C Link (?P<link>\d+): (?P<state><?[Ii]nactive>?|[\d.]+ GB/s)\s*$")
+_CHIP_COUNTER = compile_later(r"^\s+C2C Link (?P<link>\d+): Error (?P<name>[A-Z][\w -]*?) Count: (?P<value>\d+)\s*$")
 _NO_LINKS = compile_later(r"Unable to retrieve NVLink information as all links are inActive", re.I)
 _COUNTER = compile_later(
     r"^\s+Link (?P<link>\d+)(?:(?:,|:) ?Lane (?P<lane>\d+))?: (?P<name>[A-Z][A-Za-z ]*?(?: - \d+)?)\s*: (?P<value>[\d.]+(?:e[-+]?\d+)?)\s*$"
@@ -46,7 +51,8 @@ _ORDINARY = compile_later(r"packets|bytes|\bFEC\b|\bRaw\b")
 
 def parse_block(reader: Reader) -> Iterator[Record]:
     """Yield `nvlink` (code active, inactive, unknown or all-inactive), `nvlink_counter` (code = name of the counter,
-    attributes link, lane, value) and `nvlink_capability` (code p2p or no-p2p, one for each GPU) observations."""
+    attributes link, lane, value), `nvlink_capability` (code p2p or no-p2p, one for each GPU), `c2c` (code active or inactive) and
+    `c2c_counter` observations."""
     place = reader.place()
     head = peel(reader.input, reader.number, reader.peek() or "").text
     match = _GPU.match(head)
@@ -103,6 +109,14 @@ def _read(text: str, reader: Reader, gpu: str, model: str) -> Observation | None
         if counter["lane"]:
             found["lane"] = counter["lane"]
         return _observe(reader.input, reader.number, text.strip(), "nvlink_counter", _name(counter["name"]), found, gpu)
+    chip, chip_counter = _CHIP_STATE.match(text), _CHIP_COUNTER.match(text)
+    if chip:
+        code = "active" if "GB/s" in chip["state"] else "inactive"
+        return _observe(reader.input, reader.number, text.strip(), "c2c", code, {**common, "link": chip["link"]}, gpu)
+    if chip_counter:
+        found = {**common, "link": chip_counter["link"], "value": chip_counter["value"]}
+        code = chip_counter["name"].lower().replace(" ", "-")
+        return _observe(reader.input, reader.number, text.strip(), "c2c_counter", code, found, gpu)
     if _NO_LINKS.search(text):
         return _observe(reader.input, reader.number, text.strip(), "nvlink", "all-inactive", common, gpu)
     return None

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from collectors.block import Reader
 from collectors.identity import normalise_pci
@@ -130,7 +131,9 @@ def parse_block(reader: Reader) -> Iterator[Record]:
     elif "is invalid" in whole:
         match = re.search(r"(BAR\d+) is 0M @ 0x0 \(PCI:([0-9a-fA-F:.]+)\)", whole)
         if match:
-            yield _observe(line, "bar_invalid", match[1], {"pci": match[2]}, whole, last)
+            said = next(place for place, part in enumerate(parts) if match[1] in part)
+            found = _observe(line, "bar_invalid", match[1], {"pci": match[2]}, whole, last)
+            yield replace(found, line=line.number + said)  # cited is the line that names the region
     else:
         match = re.search(r"The NVIDIA GPU ([0-9a-fA-F:.]+)", whole)
         for words, kind in (("fallen off the bus", "gpu_fallen"), ("is not supported", "gpu_unsupported")):

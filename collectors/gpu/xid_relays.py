@@ -1,12 +1,13 @@
 """Xids of the device's own faults as other programs pass them on, where the kernel's log itself is not at hand.
 
 NVIDIA's device plugin (`health.go`), gpud (leptonai/gpud issues 604 and 1072), NVSentinel (`SysLogsXIDError` events), DCGM
-(`DCGM_FR_XID_ERROR`). Xids of programs (13, 31, 43, 45, ...) are left to the kernel's line, which alone tells where they
-struck. Samples::
+(`DCGM_FR_XID_ERROR`), the node monitoring agent of EKS (condition `AcceleratedHardwareReady`). Xids of programs (13, 31, 43,
+45, ...) are left to the kernel's line, which alone tells where they struck. Samples::
 
     XidCriticalError: Xid=79 on Device=GPU-11111111-2222-3333-4444-555555555506; marking device as unhealthy.
     XID 48 (Double Bit ECC Error) detected on GPU PCI:0000:6b:00 UUID:GPU-11111111-2222-3333-4444-555555555506
     Detected XID 95 for GPU 3 Please consult the documentation for details of this XID.
+    AcceleratedHardwareReady False ... NvidiaXID79Error detected XID-79 on the instance, review kernel logs for ...
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ LAYERS = ("hardware",)
 SIGNATURES: tuple[str, ...] = ()
 ANCHORS = (
     r"XidCriticalError: Xid=\d+ on Device=", r"(?i)\bXID \d+(?:\.\d+)? ?\([^)]*\)[^\n]{0,120}detected on (?:GPU )?PCI:",
-    r"Detected XID \d+ for GPU \d", r'"checkName":"SysLogsXIDError".{0,200}"errorCode":\["\d',
+    r"Detected XID \d+ for GPU \d", r"detected XID-\d+ on the instance", r'"checkName":"SysLogsXIDError".{0,200}"errorCode":\["\d',
 )  # fmt: skip
 _FORMS = tuple(
     compile_later(regex)
@@ -34,6 +35,7 @@ _FORMS = tuple(
             r"(?: UUID:(?P<uuid>GPU-[0-9a-f-]+))?"
         ),
         r"Detected XID (?P<code>\d{1,3}) for GPU (?P<gpu>\d+)",
+        r"detected XID-(?P<code>\d{1,3}) on the instance",
         r'"checkName":"SysLogsXIDError".{0,200}?"errorCode":\["(?P<code>\d{1,3})"\].{0,200}?"entityType":"PCI","entityValue":"(?P<pci>[0-9a-fA-F:.]+)"',
     )
 )
@@ -54,10 +56,11 @@ def parse_line(line: Line) -> Iterator[Record]:
             found = {name: value for name, value in match.groupdict().items() if value and name != "code"}
             if "pci" in found:
                 found["pci"] = normalise_pci(found["pci"]) or found["pci"]
-            gpu = found.get("pci") or found.get("uuid") or f"dcgm-{found['gpu']}"
-            found["gpu"] = gpu
+            gpu = found.get("pci") or found.get("uuid") or (f"dcgm-{found['gpu']}" if "gpu" in found else "")
+            if gpu:
+                found["gpu"] = gpu
             yield Observation(
                 SOURCE, "xid", line.input, line.number, line.number, line.text, code=match["code"], time=line.time,
-                node=line.host, entity=f"gpu:{gpu}", attributes={**found, "relayed": "yes"},
+                node=line.host, entity=f"gpu:{gpu}" if gpu else "", attributes={**found, "relayed": "yes"},
             )  # fmt: skip
             return

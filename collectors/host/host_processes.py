@@ -36,6 +36,7 @@ _NAMES = {
     "TIME+": "time", "COMMAND": "command", "CMD": "command", "COMM": "command", "ARGS": "command", "PSR": "processor", "C": "share",
     "NLWP": "threads",
 }  # fmt: skip
+_COMMAND = compile_later(r"^(?:\[?[\w.-]+@?[\w.-]*[^#$]{0,80})?[$#] \S")
 _HOLDER = compile_later(
     r"^(?:(?P<device>/dev/\S+):)?\s+(?P<user>[\w.+-]+) +(?P<pid>\d+) (?P<access>[FcremfM.]{3,}) +(?P<process>\S.*?)\s*$"
 )
@@ -64,15 +65,22 @@ def parse_block(reader: Reader) -> Iterator[Record]:
         yield from _read_fuser(reader)
         return
     headings = head.split()
+    seen: set[tuple[str, str]] = set()
     for _ in range(MOST_ROWS):
-        text = reader.peek()
-        if text is None or not text.strip():
-            return
-        row = split_row(headings, text)
-        if row is None or not row.get("PID", "").isdigit():
-            return
+        place, text = reader.place(), reader.peek()
+        row = split_row(headings, text) if text is not None else None
+        if text is None or row is None or not row.get("PID", "").isdigit():
+            if text is None or not _COMMAND.match(text) or not seen:
+                return
+            reader.next()  # the command was given again and the heading of its answer cut off
+            text = reader.peek()
+            row = split_row(headings, text) if text is not None else None
+            if text is None or row is None or (row.get("PID", ""), row.get(headings[-1], "")) not in seen:
+                reader.back(place)
+                return
         number = reader.number
         reader.next()
+        seen.add((row["PID"], row.get(headings[-1], "")))
         yield _process(reader, number, text, row)
 
 

@@ -20,8 +20,10 @@ from collectors.regex import compile_later
 SOURCE = "etcd"
 LAYERS = ("platform",)
 SIGNATURES = (
-    r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ [DINWEC] \| ",
-    r"^[DINWEC] \| (?:etcdserver|rafthttp|raft|embed|etcdmain|wal|auth|mvcc|snap)",
+    (
+        r"^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ )?[DINWEC] \| (?:etcd|raft|embed|wal|auth|mvcc|snap|lease|compactor|"
+        r"membership|pkg/|flags|store|api|alarm|proxy|netutil|transport|discovery)"
+    ),
     r"\"caller\":\"(?:etcdserver|wal|embed|rafthttp|etcdmain|mvcc|v3rpc|traceutil|membership|backend)/\w+\.go:\d+\"",
 )
 ANCHORS = (

@@ -1,10 +1,11 @@
 """Why something is not scheduled, in the words of the schedulers: kube-scheduler, Volcano, Kueue, YuniKorn, KAI, HAMi, autoscalers.
 
-Sources: kube-scheduler 1.5 to 1.36 (`framework/types.go` FitError and the plugins' reasons), cluster-autoscaler, Volcano
+Sources: kube-scheduler 1.3 to 1.36 (`framework/types.go` FitError and the plugins' reasons), cluster-autoscaler, Volcano
 `pkg/scheduler/api`, Kueue `flavorassigner` and `tas_flavor_snapshot`, KAI `podgroup_info`, HAMi `pkg/scheduler`. Samples::
 
     0/6 nodes are available: 1 node(s) had taint {a: b, c}, that the pod didn't tolerate, 5 Insufficient nvidia.com/gpu. preemption: ...
     No nodes are available that match all of the following predicates:: Insufficient nvidia.com/gpu (1), MatchNodeSelector (2).
+    pod (a-0) failed to fit in any node fit failure on node (gpu-1): Insufficient cpu fit failure on node (gpu-2): Insufficient cpu
     43/100 tasks in gang unschedulable: pod group is not ready, 43 Pending, 57 Running, 100 minAvailable; Pending: 43 Unschedulable
     couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in flavor h100, 8 more needed
 """
@@ -24,6 +25,7 @@ LAYERS: tuple[str, ...] = ()
 ANCHORS = (
     r"nodes are (?:un)?available: ",
     r"nodes are available that match all of the following predicates",
+    r"fit failure on node \(",
     r"trigger scale-up",
     r"incompatible with (?:nodepool|provisioner)\b|instance types exceed limits for (?:nodepool|provisioner)",
     r"tasks in gang unschedulable",
@@ -38,6 +40,9 @@ ANCHORS = (
 
 _HEAD = compile_later(r"(?:all|(?P<free>\d+)/(?P<total>\d+)) nodes are (?:un)?available: ?")
 _OLD_HEAD = compile_later(r"nodes are available that match all of the following predicates: ?: ?")
+_FIT_FAILURE = compile_later(
+    r"fit failure on node \((?P<node>[^)]+)\): (?P<reasons>.*?)(?=\s*fit failure on node|$)", re.S
+)
 _SCALE_UP = compile_later(r"pod didn't trigger scale-up(?: \([^)]*\))?: ?")
 _TAIL = compile_later(r"(?:[.,]? ?(?:no new claims to deallocate,? ?)?[Pp]reemption: )|\bpreemption: ")
 _OLD_CLAUSE = compile_later(r"(?P<reason>[A-Za-z][^(),]*?) \((?P<count>\d+)\)")
@@ -188,6 +193,8 @@ def read_reasons(message: str) -> list[Clause]:
         matches = _OLD_CLAUSE.finditer(message, old.end())
         found.extend(_clause(match["reason"].strip(), int(match["count"][:9]), 0, "") for match in matches)
         return found
+    if "fit failure on node" in message:
+        return [*found, *_read_fit_failures(message)]
     head = _HEAD.search(message)
     if head:
         body = message[head.end() :]
@@ -213,6 +220,19 @@ def read_reasons(message: str) -> list[Clause]:
 def _named(pattern: str, text: str, name: str) -> dict[str, str]:
     match = re.search(pattern, text.strip().rstrip("."))
     return {name: match[1]} if match else {}
+
+
+def _read_fit_failures(message: str) -> Iterator[Clause]:
+    """kube-scheduler up to 1.5: a line for each node that does not fit, with all its reasons."""
+    failures = list(_FIT_FAILURE.finditer(message))
+    counts: dict[str, int] = {}
+    for failure in failures:
+        for part in re.split(r", (?=[A-Z])", failure["reasons"]):
+            reason = part.partition(", requested:")[0].strip()
+            counts[reason] = counts.get(reason, 0) + 1
+    for reason, count in counts.items():
+        if reason:
+            yield _clause(reason, count, len(failures), "")
 
 
 def _read_clauses(body: str, total: int, origin: str) -> Iterator[Clause]:
@@ -245,6 +265,8 @@ def _clause(reason: str, count: int, total: int, origin: str) -> Clause:
                 "GPUs": "nvidia.com/gpu",
                 "GPU": "nvidia.com/gpu",
                 "CPU": "cpu",
+                "Memory": "memory",
+                "PodCount": "pods",
             }.get(resource, resource)
         elif code == "taint":
             taint = _TAINT.search(reason)

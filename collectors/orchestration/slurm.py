@@ -28,6 +28,7 @@ SIGNATURES = (
         r"(?:sched|_slurm_rpc|_job_complete|slurmctld|slurmd|update_node|Node|Nodes|drain_nodes|validate_node|select/|launch task|"
         r"Launching|Recovered|Setting node|_start_job|backfill|job_|cleanup|SchedulerParameters|Time limit|node )"
     ),
+    r"^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\] (?:error|fatal|debug\d?|verbose): ",
     r"^srun: (?:error|job|Job|launch)",
 )
 ANCHORS = (
@@ -40,6 +41,7 @@ ANCHORS = (
     r"state set to (?:DRAIN|DOWN|FAIL)",
     r"Killing \S* ?on failed node",
     r"slurm(?:d|ctld|dbd)?: fatal: ",
+    r"--signal[= ](?:[RB]+:)?\w+@\d+",
 )
 _NODE_FORMS = tuple(
     (code, compile_later(pattern))
@@ -66,11 +68,15 @@ _JOB_FORMS = tuple(
         ("node-failed", r"Killing (?:JobI[dD]=)?(?P<job>\d+)\S* on failed node (?P<nodes>\S+)"),
     )
 )
+_SIGNAL = compile_later(r"--signal[= ](?:[RB]+:)?(?P<signal>\w+)@(?P<seconds>\d{1,6})")
 _FATAL = compile_later(r"(?P<program>slurm(?:d|ctld|dbd)): fatal: (?P<reason>.*)")
 
 
 def parse_line(line: Line) -> Iterator[Observation]:
-    """Yield `slurm-node` (code invalid, rebooted, down, not-responding, drained; one a node), `slurm-job`, `slurm-fatal`."""
+    """Yield `slurm-node` (code invalid, rebooted, down, not-responding, drained; one a node), `slurm-job`, `slurm-fatal`.
+
+    Of a job's script or command line: `slurm-signal` (`signal`, `seconds`: sent that long before the time limit).
+    """
     for code, form in _NODE_FORMS:
         match = form.search(line.text)
         if match:
@@ -87,6 +93,10 @@ def parse_line(line: Line) -> Iterator[Observation]:
             host = normalise_node(nodes[0]) if len(nodes) == 1 else line.host
             yield _observe(line, "slurm-job", code, f"job:{match['job']}", host, attributes)
             return
+    match = _SIGNAL.search(line.text)
+    if match:
+        yield _observe(line, "slurm-signal", match["signal"].upper(), "", "", {"seconds": match["seconds"]})
+        return
     match = _FATAL.search(line.text) or _FATAL.search(line.raw)
     if match:
         yield _observe(line, "slurm-fatal", match["program"], "", line.host, {"reason": match["reason"]})

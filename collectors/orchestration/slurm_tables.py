@@ -8,53 +8,55 @@ Versions 18 to 25. Tables are cut by their header's columns; `sinfo -R` cuts REA
     PARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST
     gpu*         up   infinite      1  down* gpu-st-1
 
+    NODELIST   NODES PARTITION       STATE CPUS    S:C:T MEMORY TMP_DISK WEIGHT AVAIL_FE REASON
+    cpu-12         1      cpu*       inval   64   2:32:1 512000        0      1   (null) Low RealMemory (repo
+
     NodeName=gpu-01 Arch=x86_64 CoresPerSocket=32
        State=IDLE+DRAIN ThreadsPerCore=2 TmpDisk=0 Weight=1
        Reason=gres/gpu count reported lower than configured (7 < 8) [slurm@2024-05-01T10:00:00]
 
     JobId=1234 JobName=train
        JobState=PENDING Reason=ReqNodeNotAvail,_UnavailableNodes:gpu-01 Dependency=(null)
+
+    JobID|JobName|State|ExitCode|Elapsed|Timelimit
+    1234|train|TIMEOUT|0:0|2-00:00:22|2-00:00:00
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from collectors.block import Reader
-from collectors.clock import parse_iso
 from collectors.identity import normalise_node
 from collectors.observation import Observation
-from collectors.orchestration.slurm_names import expand_nodes
+from collectors.orchestration.slurm_sinfo import read_long_listing, read_partitions, read_reasons, read_table
 from collectors.regex import compile_later
 
 SOURCE = "slurm"
 LAYERS = ("scheduler",)
 SIGNATURES = (
-    r"^REASON +USER +TIMESTAMP +NODELIST",
+    r"^REASON +USER +TIMESTAMP +(?:STATE +)?NODELIST",
     r"^ *JOBID(?: +[A-Z:()_%]+)+",
+    r"^(?:JobID(?:Raw)?|JOBID)\|[A-Za-z]",
     r"^PARTITION +AVAIL",
+    r"^NODELIST +NODES +PARTITION +STATE",
     r"^NodeName=\S+ (?:Arch|State|CPUAlloc|CoresPerSocket)",
     r"^JobI[dD]=\d+ (?:ArrayJobId=\d+ )?\S*JobName=",
 )
 HEADS = (
-    r"^REASON +USER +TIMESTAMP +NODELIST",
-    r"^PARTITION +AVAIL +TIMELIMIT +NODES +STATE +NODELIST",
+    r"^REASON +USER +TIMESTAMP +(?:STATE +)?NODELIST",
+    r"^PARTITION +AVAIL +TIMELIMIT +(?:JOB_SIZE +[A-Z: ]+)?NODES +STATE +(?:[A-Z]+ +)?NODELIST",
+    r"^NODELIST +NODES +PARTITION +STATE",
     r"^NodeName=\S+ (?:Arch|State|CPUAlloc|CoresPerSocket)",
     r"^JobI[dD]=\d+ (?:ArrayJobId=\d+ )?\S*JobName=",
     r"^ *JOBID +PARTITION +NAME ",
-    r"^ *JobID +(?:JobName|State|Partition|User)",
+    r"^ *JobID(?:Raw)? +(?:JobName|State|Partition|User|Elapsed|Start|NodeList|Node|Account|ExitCode|AllocCPUS|Timelimit)",
+    r"^(?:JobID(?:Raw)?|JOBID)\|[A-Za-z]",
 )
 _PAIR = compile_later(r"(?:^|\s)([A-Z][\w:/]*)=(\S*)")
 _REASON = compile_later(r"^\s+Reason=(.*?)(?: \[\S+@\S+\])?$")
-_REASON_ROW = compile_later(
-    r"^(?P<reason>\S.*?) +(?P<user>\S+) +(?P<time>\d{4}-\d\d-\d\dT[\d:]+|Unknown|N/A|None) +(?P<nodes>\S+)\s*$"
-)
-_END = compile_later(
-    r"^(?:REASON +USER|PARTITION +AVAIL|NodeName=|JobI[dD]=| *JOBID +|[$#] |\[?[\w.-]+[@:~][^#$]*[#$] )"
-)
 _JOB = compile_later(r"\d+(?:[_+.]\S*)?$")  # 1234, 1234_5, 1234_[1-9%2], 1234+0, 1234.batch
-_BAD_STATES = compile_later(r"down|drain|drng|fail|inval|boot|maint|unk|\*", re.I)
 
 
 def parse_block(reader: Reader) -> Iterator[Observation]:
@@ -65,48 +67,15 @@ def parse_block(reader: Reader) -> Iterator[Observation]:
     elif head.startswith(("JobId=", "JobID=")):
         yield from _record(reader, "slurm-job")
     elif head.startswith("REASON"):
-        yield from _reasons(reader)
-    elif head.startswith("PARTITION"):
-        yield from _partitions(reader)
+        yield from read_reasons(reader)
+    elif head.startswith("PARTITION") and len(head.split()) == 6:
+        yield from read_partitions(reader)
+    elif head.startswith(("PARTITION", "NODELIST")):
+        yield from read_long_listing(reader)
+    elif head.startswith(("JobID|", "JobIDRaw|", "JOBID|")):
+        yield from _parsable(reader)
     else:
         yield from _jobs(reader)
-
-
-def _reasons(reader: Reader) -> Iterator[Observation]:
-    reader.next()
-    for number, text in _table(reader, lambda text: _REASON_ROW.match(text) is not None):
-        match = _REASON_ROW.match(text)
-        if not match:
-            continue
-        attributes = {"reason": match["reason"].strip(), "user": match["user"]}
-        yield from _nodes(reader.input, number, text, "reason", match["nodes"], attributes, parse_iso(match["time"]))
-
-
-def _partitions(reader: Reader) -> Iterator[Observation]:
-    reader.next()
-    for number, text in _table(reader, lambda text: len(text.split()) == 6):
-        fields = text.split()
-        if len(fields) != 6 or not _BAD_STATES.search(fields[4]):
-            continue
-        yield from _nodes(
-            reader.input,
-            number,
-            text,
-            "state",
-            fields[5],
-            {"state": fields[4].lower(), "partition": fields[0].rstrip("*")},
-        )
-
-
-def _nodes(
-    input_name: str, number: int, text: str, code: str, names: str, attributes: dict[str, str], time: float | None = None
-) -> Iterator[Observation]:  # fmt: skip
-    for name in expand_nodes(names):
-        host = normalise_node(name)
-        yield Observation(
-            SOURCE, "slurm-node", input_name, number, number, text, code=code, time=time, node=host, entity=f"node:{host}",
-            attributes=attributes,
-        )  # fmt: skip
 
 
 def _record(reader: Reader, kind: str) -> Iterator[Observation]:
@@ -157,50 +126,39 @@ def _jobs(reader: Reader) -> Iterator[Observation]:
             return dict(zip(names, fields, strict=True))
         return {name: text[start:end].strip() for name, (start, end) in zip(names, spans, strict=True)}
 
-    for number, text in _table(reader, lambda text: _JOB.match(cut(text).get("jobid", "")) is not None):
+    for number, text in read_table(reader, lambda text: _JOB.match(cut(text).get(names[0], "")) is not None):
         cells = cut(text)
-        job = cells.get("jobid", "")
+        job = cells.get(names[0], "")
         if not _JOB.match(job):
             continue
-        state = cells.get("st") or cells.get("state") or ""
         reason = re.search(r"\((?P<reason>[^)]*)\)?\s*$", text)
-        attributes = {name: value for name, value in cells.items() if value}
         if reason:
-            attributes["reason"] = reason["reason"]
-        yield Observation(
-            SOURCE,
-            "slurm-job",
-            reader.input,
-            number,
-            number,
-            text,
-            code=state,
-            entity=f"job:{job}",
-            attributes=attributes,
-        )
+            cells["reason"] = reason["reason"]
+        yield _job(reader.input, number, text, job, cells)
+
+
+def _parsable(reader: Reader) -> Iterator[Observation]:
+    """Read `sacct --parsable`, `sacct -P` or `squeue -o '%i|%T|...'`: fields between bars."""
+    names = [name.partition("%")[0].strip().lower() for name in (reader.next() or "").rstrip("|").split("|")]
+    for number, text in read_table(reader, lambda text: _JOB.match(text.partition("|")[0].strip()) is not None):
+        cells = dict(zip(names, (field.strip() for field in text.split("|")), strict=False))
+        job = cells.get(names[0], "")
+        if not _JOB.match(job):
+            continue
+        if "reason" in cells:
+            cells["reason"] = cells["reason"].strip("()")
+        yield _job(reader.input, number, text, job, cells)
+
+
+def _job(input_name: str, number: int, text: str, job: str, cells: dict[str, str]) -> Observation:
+    state = cells.get("st") or cells.get("state") or ""
+    return Observation(
+        SOURCE, "slurm-job", input_name, number, number, text, code=state.partition(" ")[0], entity=f"job:{job}",
+        attributes={name: value for name, value in cells.items() if value},
+    )  # fmt: skip
 
 
 def _spans(head: str) -> list[tuple[int, int]]:
     """Return the column of each header word: it ends where the next one begins."""
     starts = [match.start() for match in re.finditer(r"\S+", head)]
     return [(start, following) for start, following in zip(starts, [*starts[1:], 10_000], strict=False)]
-
-
-def _table(reader: Reader, is_row: Callable[[str], bool]) -> Iterator[tuple[int, str]]:
-    """Yield the rows below a head; a second line in a row that is none (one may be the rest of a wrapped one) ends the table."""
-    misfit: tuple[int, int] | None = None
-    for _ in range(20000):
-        text = reader.peek()
-        if text is None or not text.strip() or _END.match(text):
-            break
-        place, number = reader.place(), reader.number
-        if is_row(text):
-            misfit = None
-        elif misfit is None:
-            misfit = place
-        else:
-            break
-        reader.next()
-        yield number, text
-    if misfit is not None:
-        reader.back(misfit)

@@ -57,7 +57,9 @@ def _duplicates(facts: Facts) -> Derived:
     for code in ("other-host", "same-host"):
         found = [
             one for one in facts.by_kind.get("duplicate-gpu", ())
-            if (other := hosts.get(one.attributes.get("other", ""))) and one.node and (other != one.node) == (code == "other-host")
+            if (other := hosts.get(one.attributes.get("other", "")))
+            and (own := hosts.get(one.attributes.get("rank", "")) or one.node)
+            and (other != own) == (code == "other-host")
         ]  # fmt: skip
         if found:
             first = found[0]

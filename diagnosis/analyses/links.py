@@ -8,6 +8,7 @@ A port that is down since it was found at boot and has never been up is left alo
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -41,7 +42,7 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
     for (node, link), found in sorted(ports.items()):
         yield from _judge(node, link, sorted(found, key=_order))
     yield from _together(downs)
-    yield from _slower(facts.by_kind.get("port", ()))
+    yield from _slower((*facts.by_kind.get("port", ()), *facts.by_kind.get("interface", ())))
 
 
 def _slower(ports: Sequence[Observation]) -> Iterator[tuple[Observation, list[Observation]]]:
@@ -49,6 +50,8 @@ def _slower(ports: Sequence[Observation]) -> Iterator[tuple[Observation, list[Ob
     for one in ports:
         if one.code in ("active", "up") and "gbps" in one.attributes:
             layer = one.attributes.get("link_layer", "")
+            if one.kind == "interface":  # a management port has another kind of name
+                layer = re.sub(r"\d+", "0", one.attributes.get("name", ""))
             rates[(one.node, layer)][one.entity] = (float(one.attributes["gbps"]), one)
     for (node, _), found in sorted(rates.items()):
         usual = median(rate for rate, _ in found.values())

@@ -1,7 +1,8 @@
 """Host memory that only ever grows (or what is available, that only ever shrinks) over a series of samples.
 
 Derives `memory-trend` with code `growing` or `shrinking` and the `factor` between the ends. A plateau, a fall or a handful of
-samples is no trend: nearly every step must go the same way and the whole change must be large.
+samples is no trend: nearly every step must go the same way and the whole change must be large. The same for one process in
+repeated answers of ps: fewer are needed where each is above the one before.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ _NOT_HOST = re.compile(r"(?i)gpu|cuda|dcgm|hbm|vram|^vllm|_fb_")
 _LEAST = 6  # samples
 _STEADY = 0.9  # share of steps that go the same way
 _FACTOR = 1.5
+_LEAST_ANSWERS, _FACTOR_ANSWERS, _LARGE = 4, 2.0, 2**30  # of ps: how many, how much more at the end, bytes that count
 
 
 def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
@@ -46,6 +48,27 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
                     _make(samples, "growing" if sign > 0 else "shrinking", factor),
                     [_observe(samples[0]), _observe(samples[-1])],
                 )
+    yield from _follow_processes(facts)
+
+
+def _follow_processes(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+    answers: dict[tuple[str, str, str, str], list[Observation]] = defaultdict(list)
+    for one in facts.by_kind.get("process", ()):
+        if one.attributes.get("rss") and one.attributes.get("command"):
+            answers[one.input, one.node, one.entity, one.attributes["command"]].append(one)
+    for _, rows in sorted(answers.items()):
+        rows.sort(key=lambda one: one.line)
+        sizes = [float(one.attributes["rss"]) for one in rows]
+        if len(rows) < _LEAST_ANSWERS or any(after <= before for before, after in pairwise(sizes)):
+            continue
+        if sizes[0] <= 0 or sizes[-1] < _LARGE or sizes[-1] / sizes[0] < _FACTOR_ANSWERS:
+            continue
+        last, factor = rows[-1], f"{sizes[-1] / sizes[0]:.3f}"
+        yield Observation(
+            "derived", "memory-trend", last.input, last.line, last.line, f"memory-trend rss {sizes[0]:g} -> {sizes[-1]:g}",
+            code="growing", time=last.time, node=last.node, entity=last.entity,
+            attributes={"metric": "rss", "factor": factor, "samples": str(len(rows))},
+        ), [rows[0], last]  # fmt: skip
 
 
 def _measure(values: list[float], sign: int) -> float | None:

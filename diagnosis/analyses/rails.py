@@ -1,9 +1,10 @@
 """Which hosts of a job use fewer network adapters than their peers, and which adapters or interfaces a variable names in vain.
 
 A host that lost an adapter prints no warning: NCCL leaves out ports that are not active and goes on with the others. Reads
-`adapters` (the ports that NCCL uses), `port`, `adapter`, `interface`, `gpu_topology` and `env`. Yields `adapters-differ` (code
-`port-down` where the host's own tools show the missing port down, else `fewer`) on a host, `named-in-vain` (code `adapter` or
-`interface`; the variable's value fits nothing on a host whose devices a tool lists; `part`: yes while something else fits), and
+`adapters` (the ports that NCCL uses), `port`, `rdma-device`, `adapter`, `interface`, `gpu_topology` and `env`. Yields
+`adapters-differ` (code `port-down` where the host's own tools show the missing port down, else `fewer`) on a host,
+`named-in-vain` (code `adapter` or `interface`; the variable's value fits nothing on a host whose devices a tool lists;
+`part`: yes while something else fits), and
 `peers-across-hosts` where ranks that cannot be on one host talk as if they were, and `gpudirect-differs` on a host none of whose
 channels uses GPUDirect RDMA while all of its peers' do.
 """
@@ -110,7 +111,7 @@ def _compare(
 def _listed_adapters(facts: Facts) -> Mapping[str, Mapping[str, Observation]]:
     """Return, by host, the adapters that a tool lists: what NCCL uses is already filtered by the variable."""
     found: dict[str, dict[str, Observation]] = defaultdict(dict)
-    for one in facts.by_kind.get("port", ()):
+    for one in (*facts.by_kind.get("port", ()), *facts.by_kind.get("rdma-device", ())):
         if name := one.attributes.get("nic", ""):
             found[one.node].setdefault(name, one)
     for one in facts.by_kind.get("gpu_topology", ()):

@@ -42,16 +42,33 @@ Derived = tuple[Observation, Sequence[Observation]]
 def derive(facts: Facts) -> Iterator[Derived]:
     """Yield the reasons of everything that still waits, and what the node tables say about them."""
     capacities = find_capacity(facts)
-    for waiting in find_waiting(facts):
+    everything = find_waiting(facts)
+    for waiting in everything:
         request = next(iter(pod_requests(facts, waiting.entity)), None)
         resource = request[0] if request else _wanted(waiting.clauses)
         capacity = capacities.get(resource) if resource else None
+        named = _named_by_scheduler(waiting, everything)
         for clause in waiting.clauses:
+            if named and clause.code == "insufficient" and clause.details.get("resource", "") not in named:
+                continue  # an autoscaler speaks of nodes that do not exist; the scheduler found this resource on those that do
             yield _reason(waiting, clause, resource, capacity)
         if any(clause.code in ("insufficient", "device-share") for clause in waiting.clauses):
             yield from _compare(
                 waiting, resource, request[1] if request else 0.0, request[2] if request else None, capacities
             )
+
+
+def _named_by_scheduler(waiting: Waiting, everything: Sequence[Waiting]) -> set[str]:
+    """Return, for an autoscaler's message, the resources that the scheduler finds short for the same pod."""
+    if waiting.clauses[0].details.get("origin") != "autoscaler":
+        return set()
+    return {
+        clause.details.get("resource", "")
+        for other in everything
+        if other.entity == waiting.entity and (waiting.entity or other.observation.input == waiting.observation.input)
+        for clause in other.clauses
+        if clause.code == "insufficient" and not clause.details.get("origin")
+    }
 
 
 def _wanted(clauses: Sequence[Clause]) -> str:
@@ -112,9 +129,12 @@ def _decide(
     if all(one.code == "insufficient" for one in clauses) and total == 0:
         return ("yes" if clause.details.get("resource") == resource else "maybe"), ()
     if short is None or total == 0:
+        plain = clause.code == "insufficient" and all(one.code in ("selector", "insufficient") for one in others)
         return (
             "yes"
-            if kind == "gpu" or len([one for one in clauses if _taint_class(one) != "control-plane"]) == 1
+            if kind == "gpu"
+            or (plain and total)
+            or len([one for one in clauses if _taint_class(one) != "control-plane"]) == 1
             else "maybe"
         ), ()
     one_each = sum(one.count for one in nodes) == total
@@ -141,6 +161,8 @@ def _decide(
     if clause.code == "selector":
         return "no", ()
     if clause.code == "insufficient":
+        if not is_device(resource) and all(one.code in ("selector", "insufficient") for one in others):
+            return "yes", ()  # no device is short: each of these keeps its nodes out
         return ("yes" if is_device(resource) and clause.count > short.count else "maybe"), ()
     return "maybe", ()
 

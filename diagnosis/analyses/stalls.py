@@ -1,6 +1,7 @@
 """What a job was busy with when a collective began to wait: look one timeout back from the watchdog's line.
 
-Reads `watchdog-timeout` and `phase` facts. Yields `stalled-in` (code the phase) where saving, evaluating, preparing data or
+Reads `watchdog-timeout` and `phase` facts, and `rendezvous` where ranks waited in vain for the store: rank 0 writes the first key
+of a group when it enters the first collective. Yields `stalled-in` (code the phase) where saving, evaluating, preparing data or
 compiling began about when the collective that later timed out was started, or, without times, where it is the last thing that
 began in that log before the timeout and no end of it is printed.
 """
@@ -22,7 +23,8 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
     if not phases:
         return
     first: dict[str, Observation] = {}
-    for one in facts.by_kind.get("watchdog-timeout", ()):
+    waits = [one for one in facts.by_kind.get("rendezvous", ()) if one.code == "store-timeout"]
+    for one in (*facts.by_kind.get("watchdog-timeout", ()), *waits):
         if one.input not in first or one.line < first[one.input].line:
             first[one.input] = one
     for name, timeout in sorted(first.items()):
@@ -32,7 +34,7 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
 def _look_back(
     timeout: Observation, phases: Sequence[Observation], name: str
 ) -> Iterator[tuple[Observation, list[Observation]]]:
-    ran = float(timeout.attributes.get("ran_ms", "0")) / 1000.0
+    ran = float(timeout.attributes.get("ran_ms") or timeout.attributes.get("milliseconds") or "0") / 1000.0
     began = timeout.time - ran if timeout.time is not None else None
     for phase in reversed(phases):
         if phase.attributes.get("edge") != "begin":
@@ -49,12 +51,13 @@ def _look_back(
         if ended is not None and not _is_late(ended, began):
             continue
         parts = [one for one in later if one.attributes.get("edge") == "part"]
-        rank = {"rank": phase.attributes["rank"]} if "rank" in phase.attributes else {}
+        busy = phase.attributes.get("rank") or timeout.attributes.get("awaited", "")
+        rank = {"rank": busy} if busy else {}
         attributes = {"phase": phase.code, "timeout_s": f"{ran:.0f}"} | rank
         text = f"{phase.code} began before the collective that waited {ran:.0f} s"
         yield Observation(
             "derived", "stalled-in", phase.input, phase.line, phase.line, text, code=phase.code, time=phase.time, node=phase.node,
-            entity=phase.entity, attributes=attributes, raw=phase.raw,
+            entity=f"rank:{busy}" if busy else phase.entity, attributes=attributes, raw=phase.raw,
         ), [phase, *parts[-2:], timeout]  # fmt: skip
         return
 

@@ -51,7 +51,7 @@ class Capacity:
 def find_waiting(facts: Facts) -> list[Waiting]:
     """Return the latest message of each kind about each thing that still waits, in a stable order."""
     settled = _find_settled(facts)
-    found: dict[tuple[str, str], Waiting] = {}
+    found: dict[tuple[str, str, str], Waiting] = {}
     covered: set[tuple[str, int]] = set()
     for kind in ("event", "condition", "pod", "klog", "scheduling-message"):
         for one in facts.by_kind.get(kind, ()):
@@ -77,7 +77,7 @@ def find_waiting(facts: Facts) -> list[Waiting]:
                 if entity or _is_near(later, one)
             ):
                 continue
-            key = (entity or f"{one.input}:{one.line}", clauses[0].code)
+            key = (entity or f"{one.input}:{one.line}", clauses[0].code, clauses[0].details.get("origin", ""))
             known = found.get(key)
             if known is None or _is_later(one, known.observation):
                 found[key] = Waiting(entity, one, clauses)

@@ -47,3 +47,15 @@ def test_switches() -> None:
     assert (first.code, first.entity, second.code) == ("bad signal integrity", "link:IB1-12:1", "cable is unplugged")
     (one,) = seen(take("      Troubleshooting Info: No issue was observed.\n").records, "link-diagnosis")
     assert one.code == "no issue was observed"
+
+
+def test_slower_than_enabled_and_limited_by_the_cable() -> None:
+    below = seen(take_log("mlxlink/edr-cable.txt").records, "link-below")
+    assert [(one.code, one.entity, one.attributes["gbps"], one.attributes["enabled_gbps"]) for one in below] == [
+        ("speed", "link:mlx5_0:1", "100", "200"),
+        ("cable", "link:mlx5_0:1", "100", "200"),
+    ]
+    fields = "Enabled Link Speed (Ext.)          : 0x000017f2(200G,100G_2X,100G_4X,50G_1X)\n"
+    text = "$ mlxlink -d mlx5_0\nOperational Info\n----\nState                              : Active\nSpeed                              : {}\n"
+    assert [one.code for one in seen(take(text.format("100G") + fields).records, "link-below")] == ["speed"]
+    assert not seen(take(text.format("200G") + fields).records, "link-below")

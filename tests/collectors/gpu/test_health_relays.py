@@ -27,6 +27,17 @@ def test_sentences_of_a_health_report() -> None:
         ("Only 10 NvLinks are up out of the expected 18", "DCGM_FR_GPU_EXPECTED_NVLINKS_UP"),
         ("Found 12 faulty memory elements on GPU 0", "DCGM_FR_FAULTY_MEMORY"),
         ("GPU 6 is running at PCI link width 8X, which is below the minimum", "DCGM_FR_PCIE_WIDTH"),
+        ("SRAM Threshold Count exceeded on GPU 3: 1", "DCGM_FR_SRAM_THRESHOLD"),
+        ("GPU 6 has fallen off the bus", "DCGM_FR_FALLEN_OFF_BUS"),
+        ("GPU 2: Fabric State is In Progress (2).", "DCGM_FR_FABRIC_PROBE_STATE"),
+        (
+            "Detected symbol BER 1.20e-06 exceeds minimum threshold on GPU 4's NVLink.",
+            "DCGM_FR_NVLINK_SYMBOL_BER_THRESHOLD",
+        ),
+        (
+            "GPU 1 unsuccessfully wrote data to GPU 2 over NVLink in a peer-to-peer test: x",
+            "DCGM_FR_BROKEN_P2P_NVLINK_WRITER_DEVICE",
+        ),
     ],
 )
 def test_each_sentence_has_its_code(text: str, code: str) -> None:
@@ -45,6 +56,12 @@ def test_relayed_xids() -> None:
         ("48", "gpu:0000:6b:00.0"),
         ("79", "gpu:GPU-11111111-2222-3333-4444-555555555507"),
     }
+
+
+def test_a_node_condition_names_no_gpu() -> None:
+    text = "AcceleratedHardwareReady   False   NvidiaXID79Error   detected XID-79 on the instance, review kernel logs for more."
+    (one,) = observed(read(xid_relays, text), "xid")
+    assert (one.code, one.entity, one.attributes["relayed"]) == ("79", "", "yes")
 
 
 def test_relayed_json_of_a_syslog_monitor() -> None:

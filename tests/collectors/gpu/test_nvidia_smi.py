@@ -88,3 +88,12 @@ def test_query_xml() -> None:
 def test_odd_input_yields_nothing(text: str) -> None:
     assert read(nvidia_smi, text) == []
     assert read(nvidia_query, text) == []
+
+
+def test_query_columns_with_capitals_and_numbers_for_yes() -> None:
+    text = (
+        "pci.bus_id, ecc.errors.uncorrected.aggregate.sram.thresholdExceeded\n00000000:3D:00.0, Yes\n"
+        "gpu_bus_id, remapped_rows.pending, remapped_rows.failure\n00000000:3D:00.0, 0, 1\n"
+    )
+    found = {one.code: one.attributes["value"] for one in observed(read(nvidia_smi, text), "field")}
+    assert found == {"SRAM Threshold Exceeded": "Yes", "Pending": "No", "Remapping Failure Occurred": "Yes"}

@@ -48,3 +48,19 @@ def test_odd_input_yields_nothing() -> None:
         "GPU 1: \n",
     ):
         assert read(nvlink, text) == []
+
+
+def test_links_between_gpu_and_cpu() -> None:
+    text = (
+        "GPU 0: NVIDIA GH200 480GB (UUID: GPU-00000000-0000-4000-8000-000000000001)\n"
+        "\t C2C Link 0: 44.712 GB/s\n"
+        "\t C2C Link 1: <inactive>\n"
+        "\t C2C Link 1: Error Back-to-Back Replay Count: 7\n"
+    )
+    records = read(nvlink, text)
+    assert [(one.code, one.attributes["link"]) for one in observed(records, "c2c")] == [
+        ("active", "0"),
+        ("inactive", "1"),
+    ]
+    (counter,) = observed(records, "c2c_counter")
+    assert (counter.code, counter.attributes["value"]) == ("back-to-back-replay", "7")

@@ -75,3 +75,12 @@ def test_sxid_once_for_its_three_lines() -> None:
 )  # fmt: skip
 def test_odd_input_yields_nothing(text: str) -> None:
     assert read(nvrm, text) == []
+
+
+def test_a_refused_region_is_cited_at_the_line_that_names_it() -> None:
+    text = (
+        "[   28.109029] NVRM: This PCI I/O region assigned to your NVIDIA device is invalid:\n"
+        "               NVRM: BAR0 is 0M @ 0x0 (PCI:0000:06:00.0)\n"
+    )
+    (invalid,) = observed(read(nvrm, text), "bar_invalid")
+    assert (invalid.line, invalid.line_end, invalid.entity) == (2, 2, "gpu:0000:06:00.0")

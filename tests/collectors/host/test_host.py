@@ -118,3 +118,16 @@ def test_free() -> None:
 )
 def test_odd_input_yields_nothing(module: ModuleType, text: str) -> None:
     assert read(module, text) == []
+
+
+def test_ps_again_without_its_heading() -> None:
+    text = """$ ps -eo pid,rss,comm --sort=-rss | head -2   # 09:00
+    PID    RSS COMMAND
+    212 6418220 VLLM::Worker_TP0
+$ ps ...   # 13:00
+    212 13290448 VLLM::Worker_TP0
+$ wc -l a b
+    212 13290448 other
+"""
+    rows = observed(read(host_processes, text), "process")
+    assert [float(one.attributes["rss"]) // 2**30 for one in rows] == [6, 12]

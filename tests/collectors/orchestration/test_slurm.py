@@ -105,3 +105,72 @@ def test_lists_of_hosts() -> None:
     assert expand_nodes("gpu-[08-10]") == ["gpu-08", "gpu-09", "gpu-10"]
     assert len(expand_nodes("n[1-999999999]")) == MOST_NODES
     assert expand_nodes("n[-]") == []
+
+
+def test_fields_between_bars() -> None:
+    text = (LOGS / "commands.txt").read_text()
+    records = parse_table(text[text.index("JobID|") :])
+    assert [(one.code, one.entity) for one in records] == [
+        ("TIMEOUT", "job:1202"), ("CANCELLED", "job:1202.batch"), ("COMPLETED", "job:1204"),
+    ]  # fmt: skip
+    assert records[0].attributes["timelimit"] == "01:00:00"
+    (row,) = parse_table("JOBID|USER|STATE|REASON\n81250|alice|PENDING|(AssocGrpGRES)\n")
+    assert (row.code, row.attributes["reason"]) == ("PENDING", "AssocGrpGRES")
+
+
+@pytest.mark.parametrize(
+    "text", ["JobID|\n1|", "JobID|State\n\n", "JobIDRaw|State|X\n7\n", "JOBID|%\n1_[2-3]|PD|a|b|c"]
+)
+def test_odd_fields_between_bars_are_survived(text: str) -> None:
+    parse_table(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "signal", "seconds"),
+    [
+        ("#SBATCH --signal=USR2@120", "USR2", "120"),
+        ("#SBATCH --signal=B:USR1@90", "USR1", "90"),
+        ("sbatch --signal SIGTERM@300 job.sh", "SIGTERM", "300"),
+    ],
+)
+def test_a_signal_ahead_of_the_time_limit(text: str, signal: str, seconds: str) -> None:
+    (one,) = parse(text)
+    assert (one.kind, one.code, one.attributes["seconds"]) == ("slurm-signal", signal, seconds)
+
+
+def test_a_signal_without_a_lead_is_none() -> None:
+    assert parse("#SBATCH --signal=USR2") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            (
+                "NODELIST   NODES PARTITION       STATE CPUS    S:C:T MEMORY TMP_DISK WEIGHT AVAIL_FE REASON\n"
+                "gpu-03         1      gpu*       inval   64   2:32:1 512000        0      1   (null) Low RealMemory (repo\n"
+                "gpu-04         1      gpu*        idle   64   2:32:1 512000        0      1   (null) none\n"
+            ),
+            "Low RealMemory (repo",
+        ),
+        ("NODELIST   NODES PARTITION STATE\ngpu-03         1      gpu* down*\ngpu-04         1      gpu* idle\n", None),
+        (
+            (
+                "PARTITION AVAIL  TIMELIMIT   JOB_SIZE ROOT OVERSUBS     GROUPS  NODES       STATE RESERVATION NODELIST\n"
+                "gpu*         up   infinite 1-infinite   no       NO        all      1       down*             gpu-03\n"
+                "gpu*         up   infinite 1-infinite   no       NO        all      7   allocated             gpu-[04-10]\n"
+            ),
+            None,
+        ),
+        (
+            (
+                "REASON               USER         TIMESTAMP           STATE  NODELIST\n"
+                "Low RealMemory       slurm(450)   2025-03-02T10:11:12 drain* gpu-03\n"
+            ),
+            "Low RealMemory",
+        ),
+    ],
+)
+def test_long_listings(text: str, reason: str | None) -> None:
+    (one,) = parse_table(text)
+    assert (one.kind, one.entity, one.attributes.get("reason")) == ("slurm-node", "node:gpu-03", reason)

@@ -8,7 +8,7 @@ from collectors.ingest import read_inputs, text_input
 from collectors.observation import Observation, Relation, Sample
 from collectors.registry import Registry
 from collectors.scan import Scanner
-from diagnosis.analyses import collectives, job_hosts, links, port_counters, stalls
+from diagnosis.analyses import collectives, job_hosts, links, master_address, port_counters, stalls
 from diagnosis.facts import Facts
 
 
@@ -143,3 +143,59 @@ def test_hosts_with_other_versions_and_shared_identities() -> None:
     line = "{host}:1:2 [0] init.cc:795 NCCL WARN Duplicate GPU detected : rank {one} and rank {other} both on CUDA device 31000\n"
     cloned = line.format(host="node-a", one=0, other=8) + line.format(host="node-b", one=8, other=0)
     assert codes(job_hosts.derive(read(cloned))) == [("duplicate-gpu-hosts", "other-host", "gpu:0000:31:00.0")]
+
+
+def test_the_store_waits_for_the_rank_that_prepares_data() -> None:
+    text = (
+        "Running tokenizer on dataset:  47%|####7     | 3169000/6811963 [30:11<38:27, 1578.58 examples/s]"
+        "[rank1]:[W516 14:34:56.853490829 socket.cpp:464] [c10d] waitForInput: poll returned 0, likely a timeout\n"
+        "RuntimeError: [1] is setting up NCCL communicator and retrieving ncclUniqueId from [0] via c10d key-value store by key '0', "
+        "but store->get('0') got error: {}\n"
+    )
+    for error in (
+        "Socket Timeout",
+        "wait timeout after 1800000ms, keys: /default_pg/0",
+        "Timeout waiting for key: default_pg/0/0 after 1800000 ms",
+    ):
+        assert codes(stalls.derive(read(text.format(error)))) == [("stalled-in", "data preparation", "rank:0")]
+
+
+def test_the_address_of_the_rendezvous_that_no_host_has() -> None:
+    waits = (
+        "[E socket.cpp:860] [c10d] The client socket has timed out after 60s while trying to connect to ({}, 1234).\n"
+    )
+    hosts = (
+        "node0: bond0            UP             172.18.40.10/24\nnode0: docker0          DOWN           172.17.0.1/16\n"
+        "node1: bond0            UP             172.18.40.11/24\n"
+    )
+    ((found, proof),) = master_address.derive(read(waits.format("192.0.2.1") + hosts))
+    assert (found.code, found.attributes["hosts"], [one.node for one in proof[1:]]) == (
+        "unowned",
+        "2",
+        ["node0", "node1"],
+    )
+    assert not list(master_address.derive(read(waits.format("172.18.40.11") + hosts)))
+    assert not list(master_address.derive(read(waits.format("192.0.2.1") + hosts.splitlines()[0])))
+
+
+def test_interfaces_of_one_kind_are_compared_and_a_management_port_is_not() -> None:
+    text = "".join(
+        f"Settings for {name}:\n\tSpeed: {speed}Mb/s\n\tLink detected: yes\n"
+        for name, speed in (
+            ("eno1", 1000),
+            ("ens0np0", 200000),
+            ("ens1np0", 200000),
+            ("ens2np0", 50000),
+            ("ens3np0", 200000),
+        )
+    )
+    assert codes(links.derive(read(text))) == [("port-slower", "", "link:ens2np0:1")]
+
+
+def test_readings_behind_a_remark_and_a_date_count() -> None:
+    text = (
+        "# cd /sys/class/infiniband/mlx5_0/ports/1/hw_counters; date; grep . out_of_sequence\nWed Sep  2 10:20:14 UTC 2026\n"
+        "out_of_sequence:118204\n# (after the run)\nWed Sep  2 10:21:40 UTC 2026\nout_of_sequence:391877\n"
+    )
+    ((found, _),) = port_counters.derive(read(text))
+    assert (found.code, found.attributes["rise"], found.attributes["seconds"]) == ("out_of_sequence", "273673", "86")

@@ -137,6 +137,31 @@ def test_other_resource_name_and_none() -> None:
     )
 
 
+def test_an_autoscaler_does_not_outvote_the_scheduler() -> None:
+    refused = "4m   Warning   FailedScheduling    pod/a-0   0/9 nodes are available: 6 Insufficient cpu, 3 Insufficient memory.\n"
+    no_growth = "2m   Normal    NotTriggerScaleUp   pod/a-0   pod didn't trigger scale-up: 1 Insufficient nvidia.com/gpu, 1 Insufficient cpu\n"
+    found = [
+        (one.attributes["resource"], one.attributes["decisive"], one.attributes.get("origin", ""))
+        for one, _ in scheduling.derive(facts(refused + no_growth))
+        if one.kind == "scheduling"
+    ]
+    assert ("cpu", "yes", "") in found
+    assert ("memory", "yes", "") in found
+    assert not [one for one in found if one[0] == "nvidia.com/gpu"]
+    alone = [one.attributes["resource"] for one, _ in scheduling.derive(facts(no_growth)) if one.kind == "scheduling"]
+    assert alone == ["nvidia.com/gpu", "cpu"]
+
+
+def test_old_schedulers_name_each_node() -> None:
+    text = (
+        "pod (a-0) failed to fit in any node\n"
+        "fit failure on node (gpu-1): Node didn't have enough resource: CPU, requested: 1000, used: 1420, capacity: 2000\n"
+        "fit failure on node (gpu-2): Insufficient cpu, Insufficient memory\n"
+    )
+    found = [one.attributes["resource"] for one, _ in scheduling.derive(facts(text)) if one.kind == "scheduling"]
+    assert found == ["cpu", "cpu", "memory"]
+
+
 def test_gangs() -> None:
     half = "9s   Warning   Unschedulable   podgroup/{}   3/8 tasks in gang unschedulable: pod group is not ready, 3 Pending, 5 Running, 8 minAvailable\n"
     assert [one[1] for one in derived(gangs, half.format("a"))] == ["waiting"]

@@ -149,3 +149,18 @@ def test_outage_measured_by_uptime_or_not_at_all() -> None:
     assert (one.attributes["brief"], one.attributes["seconds"]) == ("no", "1200")
     ((one, _),) = outages.derive(Facts([server(1, "silent"), server(2, "back")]))
     assert one.attributes["brief"] == "unknown"
+
+
+def process(line: int, rss: float, pid: str = "212") -> Observation:
+    attributes = {"pid": pid, "rss": f"{rss:g}", "command": "worker"}
+    return Observation("host", "process", "a", line, line, "row", entity=f"process:{pid}", attributes=attributes)
+
+
+def test_a_process_that_grows_from_one_answer_of_ps_to_the_next() -> None:
+    grown = [process(line, 2**30 * line) for line in range(2, 7)]
+    ((found, because),) = list(memory_trend.derive(Facts(grown)))
+    assert (found.code, found.entity, found.attributes["factor"]) == ("growing", "process:212", "3.000")
+    assert [one.line for one in because] == [2, 6]
+    assert not list(memory_trend.derive(Facts(grown[:3])))
+    assert not list(memory_trend.derive(Facts([*grown, process(9, 2**30)])))
+    assert not list(memory_trend.derive(Facts([process(line, 2**20 * line) for line in range(2, 7)])))
