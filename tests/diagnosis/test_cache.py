@@ -120,7 +120,7 @@ def test_the_compiled_scan_is_kept(folder: Path, tmp_path: Path, monkeypatch: py
     rulebook = load_rulebook(write_rules(tmp_path))
     block = b"nothing\nNVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n"
     first = Knowledge.build(rulebook, cached=True)
-    monkeypatch.setattr("collectors.scan.compile_database", None)  # nothing is compiled again
+    monkeypatch.setattr("collectors.engines.compile_database", None)  # nothing is compiled again
     again = Knowledge.build(rulebook, cached=True)
     assert list(again.scanner.find(block)) == list(first.scanner.find(block)) != []
 
