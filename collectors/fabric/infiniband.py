@@ -130,7 +130,7 @@ def _read_ports(reader: Reader) -> Iterator[Record]:
         state = re.sub(r"^\d+: |PORT_| \(\d+\)$", "", fields.get("state", "")).strip().lower()
         begin, end, text = place[port]
         attributes = {**shared, **fields, "nic": nic, "port": port}
-        rate = re.match(r"[\d.]+", fields.get("rate", ""))
+        rate = re.match(r"\d+(?:\.\d+)?", fields.get("rate", ""))
         if rate:
             attributes["gbps"] = rate[0]
         physical = re.sub(r"^\d+: | \(\d+\)$", "", fields.get("physical", "")).strip()

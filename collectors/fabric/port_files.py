@@ -40,7 +40,7 @@ _FILE = compile_later(
 _LISTED = compile_later(_LIST)
 _DEVICE = compile_later(r"\s+(?P<nic>[A-Za-z][\w.-]*)\s+[0-9a-f]{16}\s*$")
 _NUMBERED = compile_later(r"^\d+: *")
-_RATE = compile_later(r"^[\d.]+")
+_RATE = compile_later(r"^\d+(?:\.\d+)?")
 
 
 def parse_block(reader: Reader) -> Iterator[Record]:

@@ -30,7 +30,7 @@ _HEAD = compile_later(
     r"(?: \(rev (?P<rev>[0-9a-f]{2})\))?(?: \(prog-if.*)?\s*$"
 )
 _LINE = compile_later(rf"^(?:(?P<pci>{_ADDRESS}) )?\s*(?P<what>LnkCap|LnkSta|ACSCtl):\s*(?P<text>.*)$")
-_SPEED = compile_later(r"Speed ([\d.]+)GT/s( \(downgraded\))?.*?Width x(\d+)( \(downgraded\))?")
+_SPEED = compile_later(r"Speed (\d+(?:\.\d+)?)GT/s( \(downgraded\))?.*?Width x(\d+)( \(downgraded\))?")
 
 
 def parse_block(reader: Reader) -> Iterator[Record]:

@@ -48,7 +48,7 @@ _FORMS = tuple(
         ("clock", rf'prober found high clock drift".*?"clock-drift":"(?P<took>-?{_DURATION})'),
     )
 )
-_PART = compile_later(r"([\d.]+)(h|ms|m|s|µs)")
+_PART = compile_later(r"(\d+(?:\.\d+)?)(h|ms|m|s|µs)")
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001, "µs": 0.000001}
 _STAMP = compile_later(r'"ts":"([^"]{19,40})"')
 

@@ -51,3 +51,8 @@ def test_tree() -> None:
     assert behind["pcie_device:0000:02:00.0"] == "pcie_device:0000:00:01.0"
     assert "pcie_device:0000:00:1f.0" not in behind
     assert read(lspci_tree, "-[0000:00]-+-\n") == []
+
+
+def test_a_speed_that_is_no_number_is_no_link() -> None:
+    text = TEXT.replace("GT/s", ".2.3GT/s")
+    assert ".2.3GT/s" in text and observed(read(lspci, text), "pci_link") == []
