@@ -99,15 +99,23 @@ def normalise_digits(text: str) -> str:
     return text.translate(_DIGITS)
 
 
+_SELDOM, _COMMON = 8.0, 200.0  # occurrences a megabyte
+
+
 def estimate_rate(literal: str, *, caseless: bool = False) -> float:
-    """Return at most how often a literal occurs in a megabyte of ordinary logs: the rate of its rarest piece.
+    """Return about how often a literal occurs in a megabyte of ordinary logs: as its rarest piece does, or less.
 
     >>> estimate_rate(" NCCL INFO ") > 100, estimate_rate("fallen off the bus")
     (True, 0.0)
     """
     rates = _table(caseless)
     text = normalise_digits(literal.lower() if caseless else literal)
-    return min((rates.get(text[at : at + GRAM], 0.0) for at in range(len(text) - GRAM + 1)), default=0.0)
+    found = [rates.get(text[at : at + GRAM], 0.0) for at in range(len(text) - GRAM + 1)]
+    rarest = min(found, default=0.0)
+    if rarest > _SELDOM:
+        return rarest
+    others = sum(rate < _COMMON for rate in found[::GRAM]) - 1
+    return float(rarest * 0.5 ** max(0, others))  # rare pieces seldom meet
 
 
 @cache

@@ -7,7 +7,7 @@ The scan looks for each pattern's rarest required literal (or the author's `anch
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -73,22 +73,23 @@ class Scanner:
         place, most = 0, len(events)
         while place < most:
             offset, index = events[place]
+            place += 1
             start = block.rfind(b"\n", 0, offset) + 1
             end = block.find(b"\n", offset)
             if end < 0:
                 end = len(block)
-            candidates = {index: offset}
-            place += 1
-            while place < most and events[place][0] <= end:
-                offset, index = events[place]
-                place += 1
-                if index not in candidates:
-                    candidates[index] = offset
-            if passed and passed.issuperset(candidates):
+            candidates: Collection[int] = (index,)
+            if place < most and events[place][0] <= end:
+                met = {index}
+                while place < most and events[place][0] <= end:
+                    met.add(events[place][1])
+                    place += 1
+                candidates = sorted(met)
+            if passed and all(index in passed for index in candidates):
                 continue
             line = block[start:end]
             found: list[tuple[int, Mapping[str, str]]] = []
-            for index in sorted(candidates) if len(candidates) > 1 else candidates:
+            for index in candidates:
                 search, captures = decided[index] or decide(index)
                 if search is None:
                     found.append((index, _NOTHING))
