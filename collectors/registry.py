@@ -103,6 +103,7 @@ from collectors.jobs import (
     nccl_settings,
     nccl_tests,
     nccl_topology,
+    profiles,
     serving,
     step_timers,
     steps,
@@ -112,7 +113,7 @@ from collectors.jobs import (
     triton,
     weights,
 )
-from collectors.metrics import prometheus, series
+from collectors.metrics import prometheus, promtool, series
 from collectors.orchestration import (
     container_runtime,
     control_plane,
@@ -128,6 +129,7 @@ from collectors.orchestration import (
     kube_scheduler,
     kube_tables,
     kubelet,
+    kubelet_checkpoint,
     node_features,
     scheduling_messages,
     slurm,
@@ -155,6 +157,7 @@ COLLECTORS: tuple[ModuleType, ...] = (
     stacks,
     steps,
     step_timers,
+    profiles,
     model_size,
     storage,
     nccl,  # its lines may begin with a time, as those of a server do
@@ -167,6 +170,7 @@ COLLECTORS: tuple[ModuleType, ...] = (
     dra_driver,
     control_plane,
     kubelet,
+    kubelet_checkpoint,
     container_runtime,
     etcd,
     slurm,
@@ -183,6 +187,7 @@ COLLECTORS: tuple[ModuleType, ...] = (
     empty_answers,
     bug_report,
     prometheus,
+    promtool,
     dcgm,
     dcgm_messages,
     dcgm_diagnosis,

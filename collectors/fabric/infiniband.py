@@ -129,7 +129,7 @@ def _read_ports(reader: Reader) -> Iterator[Record]:
     for port, fields in ports.items():
         state = re.sub(r"^\d+: |PORT_| \(\d+\)$", "", fields.get("state", "")).strip().lower()
         begin, end, text = place[port]
-        attributes = {**shared, **fields, "nic": nic, "port": port}
+        attributes = {**shared, **fields, "nic": nic, "device": nic, "port": port}
         rate = re.match(r"\d+(?:\.\d+)?", fields.get("rate", ""))
         if rate:
             attributes["gbps"] = rate[0]

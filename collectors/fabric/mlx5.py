@@ -28,7 +28,7 @@ SIGNATURES = (
 )  # fmt: skip
 ANCHORS = (
     r"Link (?:DOWN|INIT|ACTIVE|ARMED|up$|down$|up[^a-z-]|down[^a-z-])",
-    r"NIC Link is (?:Up|Down)",
+    r"NIC Link is (?:[Uu]p|Down)",
     r"link status definitely (?:up|down)",
     r"Port module event",
     r"device's health compromised|[Hh]ealth issue observed|Fatal error \d+ detected|synd 0x[0-9a-f]+: ",

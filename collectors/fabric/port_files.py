@@ -83,11 +83,11 @@ def _read_files(reader: Reader) -> Iterator[Record]:
     if not ports:
         reader.next()
     for (node, nic, port), fields in ports.items():
-        if "state" not in fields and "rate" not in fields:
-            continue
         value = {name: _NUMBERED.sub("", shown) for name, (_, shown) in fields.items()}
         rate = _RATE.match(value.get("rate", ""))
-        attributes = {"nic": nic, "port": port}
+        if "state" not in fields and not rate:
+            continue
+        attributes = {"nic": nic, "device": nic, "port": port}
         if rate:
             attributes |= {"rate": value["rate"], "gbps": rate[0]}
         if "phys_state" in value:

@@ -40,6 +40,7 @@ _HISTORY = compile_later(r"^\s*- \[ ?(?P<time>\d+), \"?(?P<state>[A-Z_]+)")
 _JUICEFS = compile_later(r"juicefs\[(?P<pid>\d+)\] <(?P<level>[A-Z]+)>: (?P<message>.*)$")
 _TRY = compile_later(r"\(try (?P<try>\d+)\)")
 _SECONDS = compile_later(r"(?:OK|error|EIO|Input/output error)? ?<(?P<seconds>\d+\.\d+)>")
+_METADATA = compile_later(r"^\s*mds\.[\w.-]+")
 _REQUEST = compile_later(r"slow request: (?P<method>[A-Z]+) .*?, (?:err: )?(?P<seconds>\d+\.\d+)s\)")
 _SLOW = compile_later(
     r"(?P<count>\d+) (?:slow (?:ops|requests)|requests are blocked)"
@@ -61,6 +62,8 @@ def parse_line(line: Line) -> Iterator[Record]:
     if slow:
         seconds = slow["seconds"] or slow["least"] or ""
         attributes = {"count": slow["count"], **({"seconds": seconds} if seconds else {})}
+        if _METADATA.match(line.text):
+            attributes["daemon"] = "mds"  # the metadata server's own requests, not those of the storage daemons
         yield _observe(line, "ceph-slow", "", attributes)
     if match:
         yield _observe(line, "ceph-health", match[1], {})

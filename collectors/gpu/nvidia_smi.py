@@ -1,7 +1,7 @@
 """nvidia-smi: the table, `-L`, `--query-gpu` CSV and its error lines (`-q` and `-q -x`: nvidia_query.py; `nvlink`: nvlink.py).
 
 Drivers 340 to 595. Documented in the nvidia-smi manual page; the table is 79 columns wide until 525 and 91 from 550 on, so
-cells are told by their shape and not by their column. Samples::
+cells are told by their shape and not by their column. A CSV answer without a heading is read below its command. Samples::
 
     | NVIDIA-SMI 535.154.05             Driver Version: 535.154.05   CUDA Version: 12.2     |
     |   0  Tesla P40                      Off | 00000000:03:00.0 Off |                    0 |
@@ -34,8 +34,10 @@ _COLUMN = (
 )
 HEADS = (
     r"^\|=+[+=]+=+\|\s*$", r"^GPU \d+: .*\(UUID: GPU-[0-9a-f-]+\)\s*$", rf"^{_COLUMN}(?:, {_COLUMN})+\s*$",
+    r"--query-(?:gpu|remapped-rows)=[\w.,]+ [^\n]*noheader",
 )  # fmt: skip
 
+_ASKED = compile_later(r"--query-(?:gpu|remapped-rows)=(?P<names>[\w.,]+)")
 _SLICE = compile_later(r"^\s+MIG \S+ +Device +\d+: \(UUID: (?P<uuid>MIG-[\w/-]+)\)")
 _BANNER = compile_later(
     r"\| NVIDIA-SMI (?P<tool>[\d.]+)\s+(?:Driver Version|KMD Version): (?P<driver>[\d.]+|N/A|ERR!)"
@@ -96,7 +98,8 @@ def parse_block(reader: Reader) -> Iterator[Record]:
     elif head.startswith("GPU "):
         yield from _read_list(reader, number, head)
     else:
-        yield from _read_csv(reader, head)
+        asked = _ASKED.search(head)  # an answer without a heading is read below the command that asked for it
+        yield from _read_csv(reader, asked["names"] if asked else head)
 
 
 def _observe(

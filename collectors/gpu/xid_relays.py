@@ -24,7 +24,8 @@ LAYERS = ("hardware",)
 SIGNATURES: tuple[str, ...] = ()
 ANCHORS = (
     r"XidCriticalError: Xid=\d+ on Device=", r"(?i)\bXID \d+(?:\.\d+)? ?\([^)]*\)[^\n]{0,120}detected on (?:GPU )?PCI:",
-    r"Detected XID \d+ for GPU \d", r"detected XID-\d+ on the instance", r'"checkName":"SysLogsXIDError".{0,200}"errorCode":\["\d',
+    r"Detected XID \d+ for GPU \d", r"detected XID-\d+ on the instance|\bNvidiaXID\d+Error\b",
+    r'"checkName":"SysLogsXIDError".{0,200}"errorCode":\["\d',
 )  # fmt: skip
 _FORMS = tuple(
     compile_later(regex)
@@ -36,6 +37,7 @@ _FORMS = tuple(
         ),
         r"Detected XID (?P<code>\d{1,3}) for GPU (?P<gpu>\d+)",
         r"detected XID-(?P<code>\d{1,3}) on the instance",
+        r"\bNvidiaXID(?P<code>\d{1,3})Error\b",
         r'"checkName":"SysLogsXIDError".{0,200}?"errorCode":\["(?P<code>\d{1,3})"\].{0,200}?"entityType":"PCI","entityValue":"(?P<pci>[0-9a-fA-F:.]+)"',
     )
 )

@@ -65,9 +65,11 @@ def parse_line(line: Line) -> Iterator[Record]:
 
 def _shares(sizes: dict[str, float]) -> dict[str, str]:
     total = sizes.get("total", 0.0)
-    if total <= 0 or "free" not in sizes or "allocated" not in sizes:
+    if total <= 0 or "free" not in sizes or not sizes.keys() & {"allocated", "own"}:
         return {}
-    own = sizes.get("own") or max(sizes.get("reserved", 0.0), sizes["allocated"] + sizes.get("unallocated", 0.0))
+    own = sizes.get("own") or max(
+        sizes.get("reserved", 0.0), sizes.get("allocated", 0.0) + sizes.get("unallocated", 0.0)
+    )
     held = max(total - sizes["free"] - own, 0.0)
     return {
         "own_share": f"{own / total:.3f}",

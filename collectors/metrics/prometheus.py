@@ -71,6 +71,13 @@ def parse_block(reader: Reader) -> Iterator[Record]:
     reader.back(place)
 
 
+def read_series(name: str, line: int, text: str, related: set[tuple[str, str, str]]) -> Iterator[Record]:
+    """Yield the sample and the relations of one line of the text format, for sources that print series in another way."""
+    match = _SAMPLE.match(text)
+    if match is not None:
+        yield from _read_sample(name, line, match, related)
+
+
 def _read_sample(name: str, line: int, match: re.Match[str], related: set[tuple[str, str, str]]) -> Iterator[Record]:
     metric = match["name"]
     value = float(match["value"])

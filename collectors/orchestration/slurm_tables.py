@@ -119,6 +119,8 @@ def _jobs(reader: Reader) -> Iterator[Observation]:
         reader.next()
     else:
         names = [head[start:end].strip().lower() for start, end in spans]
+    if not names:
+        return
 
     def cut(text: str) -> dict[str, str]:
         fields = text.split()

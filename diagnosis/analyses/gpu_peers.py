@@ -24,12 +24,13 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
     yield from _topology(facts)
     yield from _compare(facts, "gpu_link", "width", "pcie-width", busy=False, share=0.99)
     yield from _compare(facts, "gpu_link", "generation", "pcie-generation", busy=True, share=0.99)
-    yield from _compare(facts, "gpu_power", "limit", "power-limit", busy=False, share=0.9)
+    for kind in ("gpu_power", "gpu_row"):
+        yield from _compare(facts, kind, "limit", "power-limit", busy=False, share=0.9)
     yield from _compare(facts, "gpu_clocks", "sm", "clock", busy=True, share=_SLOW)
 
 
 def _number(one: Observation, name: str) -> float | None:
-    digits = one.attributes.get(name, "").split(" ")[0].rstrip("x%")
+    digits = one.attributes.get(name, "").split(" ")[0].rstrip("x%W")
     try:
         return float(digits)
     except ValueError:
@@ -53,7 +54,8 @@ def _compare(
     groups: dict[tuple[str, str, str], dict[str, Observation]] = defaultdict(dict)
     for one in facts.by_kind.get(kind, ()):
         if _number(one, name) is not None and (not busy or _is_busy(one)):
-            groups[(one.input, one.node, one.attributes.get("model", ""))][one.entity] = one
+            model = one.code if kind == "gpu_row" else one.attributes.get("model", "")
+            groups[(one.input, one.node, model)][one.entity] = one
     for _, rows in sorted(groups.items()):
         for gpu, one in sorted(rows.items()):
             own = _number(one, name)

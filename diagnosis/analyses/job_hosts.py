@@ -24,10 +24,10 @@ def derive(facts: Facts) -> Derived:
 
 
 def _differ(facts: Facts, kind: str, name: str) -> Derived:
-    values: dict[str, dict[str, Observation]] = defaultdict(dict)
+    values: dict[str, dict[str, dict[str, Observation]]] = defaultdict(lambda: defaultdict(dict))  # one of each input
     for one in facts.by_kind.get(kind, ()):
         if one.node and one.code:
-            values[one.node].setdefault(one.code, one)
+            values[one.node][one.code].setdefault(one.input, one)
     sets = {node: frozenset(found) for node, found in values.items()}
     if len(set(sets.values())) < 2 or any(
         one <= other or other <= one for one in sets.values() for other in sets.values() if one != other
@@ -38,7 +38,8 @@ def _differ(facts: Facts, kind: str, name: str) -> Derived:
         key=lambda one: (sum(1 for other in sets.values() if other == one), "Socket" not in one),
     )
     odd = sorted(node for node, found in sets.items() if found != common)
-    proof = [one for node in [*odd, *sorted(node for node in sets if node not in odd)] for one in values[node].values()]
+    order = [*odd, *sorted(node for node in sets if node not in odd)]
+    proof = [one for node in order for said in values[node].values() for one in said.values()]
     where = odd[0] if len(odd) == 1 else ""
     alone = sorted({code for node in odd for code in values[node]}) if kind == "network" else []
     text = "; ".join(f"{node}: {', '.join(sorted(found))}" for node, found in sorted(sets.items())[:8])

@@ -19,6 +19,7 @@ from collectors.observation import Observation
 from diagnosis.facts import Facts
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?")
+_BACKGROUND = re.compile(r"(?<!if )async")  # TorchTitan says "(or staging if async is enabled)" of every save
 _LEAST = 300.0  # seconds
 _MOST = 6 * 3600.0  # longer than that a log was cut or the job was stopped between
 _MOST_LINES = 40  # between beginning and end while nothing goes on
@@ -53,7 +54,7 @@ def _measure(lines: list[Observation]) -> Iterator[tuple[Observation, list[Obser
             continue
         if before is not None and before.kind == "phase" and before.code in ("checkpoint", "epoch"):
             seconds = (one.time or 0.0) - (before.time or 0.0)
-            if _LEAST <= seconds <= _MOST and "async" not in before.text + one.text:
+            if _LEAST <= seconds <= _MOST and not _BACKGROUND.search(before.text + one.text):
                 near = one.line - before.line <= _MOST_LINES
                 stalled = before.code == "checkpoint" and near and rhythm is not None and seconds >= _RARER * rhythm
                 yield _make(one, "stalled" if stalled else "since", seconds), [before, one]

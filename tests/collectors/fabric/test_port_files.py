@@ -27,5 +27,12 @@ def test_a_rate_alone_is_that_of_an_active_port_unless_it_is_the_lowest() -> Non
     assert [(one.code, one.entity) for one in seen(take(text).records, "port")] == [("active", "link:mlx5_0:1")]
 
 
+def test_a_rate_that_is_no_number_is_no_port() -> None:
+    text = (
+        "/sys/class/infiniband/mlx5_1/ports/1/phys_state:2: Polling\n/sys/class/infiniband/mlx5_1/ports/1/rate:SDR)\n"
+    )
+    assert seen(take(text).records, "port") == []
+
+
 def test_odd_lines_yield_nothing() -> None:
     assert not seen(take("/sys/class/infiniband/mlx5_0/ports/1/rate:\n   device   node GUID\n   x\n").records, "port")

@@ -42,3 +42,19 @@ def test_virtual_interfaces_and_orders_of_people_say_nothing(raw: str) -> None:
 @given(st.text())
 def test_odd_lines(raw: str) -> None:
     list(switch_log.parse_line(peel("x.log", 1, raw)))
+
+
+def test_ports_of_huawei_and_h3c() -> None:
+    down = "Jul  7 2025 15:00:05 leaf-4 %%01IFNET/4/LINK_STATE(l):The line protocol on the interface 400GE1/0/5 has entered the {} state."
+    ip = "Jul  7 2025 15:00:05 leaf-4 %%01IFNET/4/LINK_STATE(l)[3]:The line protocol IP on the interface 400GE1/0/6 has entered the UP state."
+    trap = (
+        "Jul  7 2025 15:00:05 leaf-4 %%01IFNET/2/linkDown_active(l):CID=0x807a0404-alarmID=0x08520003;The interface status changes. "
+        "(ifName=100GE1/0/7, AdminStatus=UP, OperStatus=DOWN, Reason=Interface physical link is down, mainIfname=100GE1/0/7)"
+    )
+    h3c = "%Jul  7 15:00:05:123 2025 leaf-4 IFNET/3/PHY_UPDOWN: Physical state on the interface FourHundredGigE1/0/5 changed to up."
+    lines = [down.format("DOWN"), ip, trap, h3c, down.format("DOWN").replace("400GE1/0/5", "Vlanif100")]
+    found = [one for raw in lines for one in switch_log.parse_line(peel("x.log", 1, raw))]
+    assert {one.node for one in found} == {"leaf-4"}
+    assert [(one.code, one.attributes["nic"]) for one in found] == [
+        ("down", "400GE1/0/5"), ("up", "400GE1/0/6"), ("down", "100GE1/0/7"), ("up", "FourHundredGigE1/0/5"),
+    ]  # fmt: skip

@@ -61,3 +61,9 @@ def test_weights() -> None:
 )
 def test_odd_input_yields_nothing(text: str) -> None:
     assert read(storage, text) == []
+
+
+def test_slow_requests_of_the_metadata_server_are_its_own() -> None:
+    text = "    mds.cephfs.a(mds.0): 12 slow requests are blocked > 30 secs\nHEALTH_WARN 31 slow ops, oldest one blocked for 712 sec\n"
+    found = observed(read(storage, text), "ceph-slow")
+    assert [one.attributes.get("daemon", "") for one in found] == ["mds", ""]

@@ -62,6 +62,9 @@ def test_a_node_condition_names_no_gpu() -> None:
     text = "AcceleratedHardwareReady   False   NvidiaXID79Error   detected XID-79 on the instance, review kernel logs for more."
     (one,) = observed(read(xid_relays, text), "xid")
     assert (one.code, one.entity, one.attributes["relayed"]) == ("79", "", "yes")
+    (one,) = observed(read(xid_relays, "AcceleratedHardwareReady=False reason=NvidiaXID48Error"), "xid")
+    assert one.code == "48"
+    assert not observed(read(xid_relays, "Warning NvidiaXID13Warning detected unknown XID-13 on the instance"), "xid")
 
 
 def test_relayed_json_of_a_syslog_monitor() -> None:

@@ -97,3 +97,16 @@ def test_query_columns_with_capitals_and_numbers_for_yes() -> None:
     )
     found = {one.code: one.attributes["value"] for one in observed(read(nvidia_smi, text), "field")}
     assert found == {"SRAM Threshold Exceeded": "Yes", "Pending": "No", "Remapping Failure Occurred": "Yes"}
+
+
+def test_csv_without_a_heading_is_read_below_its_command() -> None:
+    text = (
+        "$ nvidia-smi --query-gpu=index,clocks.sm,clocks_throttle_reasons.active --format=csv,noheader\n"
+        "0, 345 MHz, 0x0000000000000088\n"
+        "1, 1980 MHz, 0x0000000000000000\n"
+        "$ uptime\n"
+    )
+    active = {
+        (one.entity, one.code) for one in observed(read(nvidia_smi, text), "field") if one.attributes["value"] == "Active"
+    }  # fmt: skip
+    assert active == {("gpu:0", "HW Slowdown"), ("gpu:0", "HW Power Brake Slowdown")}

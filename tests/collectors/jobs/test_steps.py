@@ -128,3 +128,12 @@ def test_paddle_reader_cost() -> None:
     text = "global step 100, epoch: 1, loss: 0.611, avg_reader_cost: 2.11012 sec, avg_batch_cost: 2.51012 sec, ips: 12.7 sequences/sec\n"
     (one,) = observed(read(steps, text), "step")
     assert (one.attributes["data_ms"], one.attributes["step_ms"]) == ("2110.12", "2510.12")
+
+
+def test_what_others_hold_is_told_without_the_allocators_own_figures() -> None:
+    text = (
+        "GPU 0 has a total capacity of 80.00 GiB of which 1.00 GiB is free. Process 7 has 76.00 GiB memory in use. "
+        "Including non-PyTorch memory, this process has 2.00 GiB memory in use."
+    )
+    (found,) = observed(read(cuda_oom, f"CUDA out of memory. Tried to allocate 2.00 GiB. {text}\n"), "cuda-oom")
+    assert (found.attributes["own_share"], found.attributes["held_share"]) == ("0.025", "0.963")

@@ -50,3 +50,9 @@ def test_where_the_log_tells_little() -> None:
     assert derived(fact(1, 10, "epoch", "end"), end(2, 900)) == [("since", "890")]
     assert derived(fact(1, 10, "evaluation", "begin"), end(2, 900)) == []
     assert derived(end(2, 900)) == []
+
+
+def test_a_save_in_the_background_holds_nobody_up() -> None:
+    assert derived(*STEPS, begin(5, 45, "saving async checkpoint"), end(6, 845)) == []
+    always = "Saving the checkpoint (or staging if async is enabled)."  # TorchTitan says so of every save
+    assert derived(*STEPS, begin(5, 45, always), end(6, 845)) == [("stalled", "800")]
