@@ -54,7 +54,7 @@ _INSIDE = compile_later(
     r"^\S+(?:/(?:tcp|udp))?(?: \(v6\))? +(?:ALLOW|DENY|LIMIT|REJECT)|"
     r"^(?:ACCEPT|DROP|REJECT|LOG|[\w-]+) +(?:all|tcp|udp|icmp|0|6|17) |^\d+ +[A-Z]"
 )
-_ZONE = compile_later(r"^\w[\w.-]* \((?:default, )?active\)$")
+_ZONE = compile_later(HEADS[-1])
 
 
 def parse_block(reader: Reader) -> Iterator[Record]:

@@ -29,10 +29,7 @@ SIGNATURES = (
     _LIST,
     r"/sys/class/infiniband/\w+/ports/\d+/(?:state|phys_state|rate|link_layer)[: ]",
 )
-HEADS = (
-    _LIST,
-    r"/sys/class/infiniband/\w+/ports/\d+/(?:state|phys_state|rate|link_layer)[: ]",
-)
+HEADS = SIGNATURES
 _MOST = 4000
 _FILE = compile_later(
     r"/sys/class/infiniband/(?P<nic>\w+)/ports/(?P<port>\d+)/(?P<name>state|phys_state|rate|link_layer)[: ]\s*(?P<value>\S.*?)\s*$"

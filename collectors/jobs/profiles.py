@@ -18,7 +18,7 @@ from collectors.regex import compile_later
 SOURCE = "training"
 LAYERS = ("application",)
 SIGNATURES = (r"^Self CPU time total: +\d",)
-HEADS = (r"^Self CPU time total: +\d",)
+HEADS = SIGNATURES
 _TOTAL = compile_later(
     r"^(?:Self )?(?P<side>CPU|CUDA) time total: +(?P<value>\d{1,12}(?:\.\d{1,6})?)(?P<unit>us|ms|s)\s*$"
 )

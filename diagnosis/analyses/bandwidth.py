@@ -67,16 +67,26 @@ class _Test:
         return next(iter(models)) if len(models) == 1 else ""
 
 
+def read_size(row: Observation) -> int:
+    """Return the bytes of the message of a `test-row`."""
+    return int(row.attributes["size"])
+
+
+def read_busbw(row: Observation) -> float:
+    """Return the bus bandwidth of a `test-row` in GB/s, the better of out of place and in place."""
+    return max(float(row.attributes["busbw"]), float(row.attributes.get("in_place", "0")))
+
+
 def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
     """Yield a `bandwidth` fact for each test with a message large enough."""
     for test in _read_tests(facts):
-        largest = max(test.rows, key=lambda one: int(one.attributes["size"]))
-        size, ranks = int(largest.attributes["size"]), test.ranks()
+        largest = max(test.rows, key=read_size)
+        size, ranks = read_size(largest), test.ranks()
         if size < max(_LEAST, _LEAST_PER_RANK * ranks):
             continue
         operation = _find_operation(test, largest)
         expected, bound, proof = _expect(test, operation, facts)
-        busbw = max(float(largest.attributes["busbw"]), float(largest.attributes.get("in_place", "0")))
+        busbw = read_busbw(largest)
         share = busbw / expected if expected else 0.0
         code = "unknown" if not expected else "low" if share < _LOW[bound] else "as-expected"
         attributes = {
@@ -110,7 +120,7 @@ def _read_tests(facts: Facts) -> list[_Test]:
             if one.kind == "test-start":
                 name, said = one.code or name, said | dict(one.attributes)
                 continue
-            again = one.kind == "test-row" and test.rows and _size(one) < _size(test.rows[-1])
+            again = one.kind == "test-row" and test.rows and read_size(one) < read_size(test.rows[-1])
             if test.rows and (one.kind == "test-device" or again):
                 found.append(test)
                 test = _Test(test.devices if again else [], [])
@@ -118,10 +128,6 @@ def _read_tests(facts: Facts) -> list[_Test]:
             (test.rows if one.kind == "test-row" else test.devices).append(one)
         found.append(test)
     return [test for test in found if test.rows]
-
-
-def _size(one: Observation) -> int:
-    return int(one.attributes["size"])
 
 
 def _find_operation(test: _Test, row: Observation) -> str:

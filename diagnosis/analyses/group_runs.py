@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from collectors.observation import Observation
+from diagnosis.analyses.bandwidth import read_busbw, read_size
 from diagnosis.facts import Facts
 
 _ALIKE, _SLOW = 1.15, 0.6
@@ -25,9 +26,9 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
         by_input[one.input].append(one)
     for _, rows in sorted(by_input.items()):
         runs = _split(sorted(rows, key=lambda one: one.line))
-        if len(runs) not in _RUNS or len({_size(one) for one in runs}) > 1 or _size(runs[0]) < _LEAST:
+        if len(runs) not in _RUNS or len({read_size(one) for one in runs}) > 1 or read_size(runs[0]) < _LEAST:
             continue
-        alone, together = [_busbw(one) for one in runs[:-1]], _busbw(runs[-1])
+        alone, together = [read_busbw(one) for one in runs[:-1]], read_busbw(runs[-1])
         if min(alone) <= 0 or max(alone) > _ALIKE * min(alone) or together > _SLOW * min(alone):
             continue
         last = runs[-1]
@@ -42,16 +43,8 @@ def _split(rows: list[Observation]) -> list[Observation]:
     """Return the row of the largest message of each run: the sizes of a run grow, so a new one begins where they do not."""
     found: list[Observation] = []
     for one in rows:
-        if found and _size(one) > _size(found[-1]):
+        if found and read_size(one) > read_size(found[-1]):
             found[-1] = one
         else:
             found.append(one)
     return found
-
-
-def _size(one: Observation) -> int:
-    return int(one.attributes["size"])
-
-
-def _busbw(one: Observation) -> float:
-    return max(float(one.attributes["busbw"]), float(one.attributes.get("in_place", "0")))
