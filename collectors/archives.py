@@ -232,16 +232,3 @@ def list_files(folder: Path, opened: Opened, limits: Limits | None = None) -> It
                 return
             found += 1
             yield path
-
-
-def walk_folder(folder: Path, opened: Opened, limits: Limits | None = None) -> Iterator[tuple[str, BinaryIO]]:
-    """Yield (name, stream) of each text in the files below a folder, in the order of their names."""
-    limits = limits or Limits()
-    for path in list_files(folder, opened, limits):
-        try:
-            stream = path.open("rb")
-        except OSError as error:
-            opened.refused.append((str(path), Note.of("not-read", error=error.strerror)))
-            continue
-        with stream:
-            yield from expand(str(path), stream, opened, limits)

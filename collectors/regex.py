@@ -58,13 +58,21 @@ def _compile_linear(regex: str, flags: int) -> Any:
     known = "".join(letter for flag, letter in _LETTERS if flags & flag)
     if flags & ~(re.I | re.M | re.S | re.U):
         return None
-    options = re2.Options()
-    options.log_errors = False
-    options.max_mem = 32 << 20
     try:
-        return re2.compile(f"(?{known}){regex}" if known else regex, options)
+        return re2.compile(f"(?{known}){regex}" if known else regex, _options(max_mem=32 << 20))
     except re2.error:
         return None
+
+
+def _options(**settings: Any) -> Any:
+    """Return RE2's options without its own messages on stderr."""
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    for name, value in settings.items():
+        setattr(options, name, value)
+    return options
 
 
 def compile_later(regex: str, flags: int = 0) -> re.Pattern[str]:
@@ -80,7 +88,4 @@ def compile_linear_bytes(regex: str) -> Any:
     """Return the regex compiled by RE2 so that it works on bytes as `re` does. Raises re2.error."""
     import re2
 
-    options = re2.Options()
-    options.log_errors = False
-    options.encoding = re2.Options.Encoding.LATIN1
-    return re2.compile(regex.encode(), options)
+    return re2.compile(regex.encode(), _options(encoding=re2.Options.Encoding.LATIN1))

@@ -1,4 +1,4 @@
-"""Tables that programs print with padded columns: heads in capitals, cells found by the head's positions or by wide gaps."""
+"""Tables that programs print: padded columns, whose cells are found by the head's positions or by wide gaps, and rows of words."""
 
 from __future__ import annotations
 
@@ -43,3 +43,15 @@ def read_columns(head: str) -> Columns:
     cells = list(_CELL.finditer(head))
     names = [cell[0].lower().replace(" ", "_") for cell in cells]
     return Columns(tuple(names), (0, *(cell.start() for cell in cells[1:])))
+
+
+def split_row(headings: list[str], text: str) -> dict[str, str] | None:
+    """Return the cells of a row as ps, top, df, sar or mpstat print them, without blanks inside, by heading.
+
+    The last heading takes the rest of the line. None when there are too few cells.
+
+    >>> split_row(["PID", "STAT", "COMMAND"], "  18822 Sl   python main.py")
+    {'PID': '18822', 'STAT': 'Sl', 'COMMAND': 'python main.py'}
+    """
+    cells = text.split(None, len(headings) - 1)
+    return dict(zip(headings, cells, strict=True)) if len(cells) == len(headings) else None

@@ -14,7 +14,7 @@ import networkx as nx
 from collectors.observation import HOST_KINDS
 from diagnosis.entities import kind_of
 from diagnosis.graph import find_path, rests_on
-from diagnosis.model import LAYERS, STRENGTHS, Finding, Hypothesis, ScorePart
+from diagnosis.model import LAYERS, Finding, Hypothesis, ScorePart
 from diagnosis.recovery import Recovery, ended_by
 from diagnosis.rulebook import Rulebook
 
@@ -397,8 +397,3 @@ def _ranks_hit(one: Hypothesis, graph: nx.DiGraph) -> list[str]:
         for rank in ranks
     }
     return sorted(rank for rank, names in hosts.items() if not names or _as_node(one) in names)
-
-
-def strength_name(value: float) -> str:
-    """Return the word for a strength, for reports."""
-    return next((name for name, strength in STRENGTHS.items() if value >= strength), "weak")

@@ -291,12 +291,6 @@ def load_tables(folder: Path, causes: Collection[str] = ()) -> Tables:
     return Tables(codes, nvlink, actions, names)
 
 
-def is_too_harsh(code: Code) -> bool:
-    """Say whether a code's action takes more away than its source states, without saying who asks for it."""
-    limit = code.immediate.limit if code.immediate else UNSTATED
-    return HARSHNESS.index(code.action) > HARSHNESS.index(limit) and not code.action_reason
-
-
 def _rows(path: Path, columns: Sequence[str], problems: list[str], check: Check) -> Iterator[dict[str, str]]:
     """Yield the rows of a table that have no problem."""
     try:
@@ -352,6 +346,10 @@ def _check_code(
     for name in ("immediate_action", "investigatory_action"):
         if row[name] and row[name] not in actions:
             yield f"{where}: `{row[name]}` is not in actions.csv"
+    if row["action"] in HARSHNESS and not row["action_reason"]:
+        stated = actions.get(row["immediate_action"])
+        if HARSHNESS.index(row["action"]) > HARSHNESS.index(stated.limit if stated else UNSTATED):
+            yield f"{where}: action `{row['action']}` takes more away than its source states, and no reason is given"
     if row["harmless"] not in ("", "harmless", "secondary"):
         yield f"{where}: harmless is empty, harmless or secondary, not `{row['harmless']}`"
     if row["cause"] and causes and row["cause"] not in causes:

@@ -14,10 +14,11 @@ import re
 from collections.abc import Iterator
 
 from collectors.block import Reader
-from collectors.columns import parse_size, plain, split_row
 from collectors.observation import Observation, Record
 from collectors.prefix import Line
+from collectors.quantities import parse_size, plain
 from collectors.regex import compile_later
+from collectors.table import split_row
 
 SOURCE = "host"
 LAYERS = ("node", "application")

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectors.columns import parse_size, plain
 from collectors.observation import Observation, Record
 from collectors.prefix import Line
+from collectors.quantities import parse_size, plain
 from collectors.regex import compile_later
 
 SOURCE = "training"

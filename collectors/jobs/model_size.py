@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectors.columns import plain
 from collectors.observation import Observation
 from collectors.prefix import Line
+from collectors.quantities import plain
 from collectors.regex import compile_later
 
 SOURCE = "training"

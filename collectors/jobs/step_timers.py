@@ -17,9 +17,9 @@ import re
 from collections.abc import Iterator
 
 from collectors.block import Reader
-from collectors.columns import plain
 from collectors.observation import Observation, Record
 from collectors.prefix import Line, peel
+from collectors.quantities import plain
 from collectors.regex import compile_later
 
 SOURCE = "training"

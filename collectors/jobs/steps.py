@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectors.columns import plain
 from collectors.jobs import step_figures
 from collectors.jobs.step_figures import FIELDS, NUMBER, to_percent
 from collectors.observation import Observation, Record
 from collectors.prefix import Line
+from collectors.quantities import plain
 from collectors.regex import compile_later
 
 SOURCE = "training"

@@ -21,7 +21,6 @@ from diagnosis.tables import (
     TableError,
     Tables,
     family_of,
-    is_too_harsh,
     load_tables,
     read_registers,
 )
@@ -106,8 +105,7 @@ def test_followers_are_codes(tables: Tables) -> None:
 # --- how harsh
 
 
-def test_no_action_is_harsher_than_its_source_without_a_reason(tables: Tables) -> None:
-    assert [f"{code.kind}:{code.code}" for code in every_code(tables) if is_too_harsh(code)] == []
+def test_few_actions_are_harsher_than_their_source(tables: Tables) -> None:
     reasoned = [f"{code.kind}:{code.code}" for code in every_code(tables) if code.action_reason]
     assert reasoned == ["xid:171", "xid:172", "cuda:220", "nvml:15", "nvml:16"]
     for row in tables.nvlink:
@@ -280,6 +278,7 @@ def test_registers_are_read(text: str, registers: tuple[int, ...]) -> None:
     [
         ("xid", "cause", "gpu.nothing", "`gpu.nothing` is not in the taxonomy"),
         ("xid", "action", "explode", "action `explode` is none of"),
+        ("sxid", "action", "replace", "takes more away than its source states, and no reason is given"),
         ("xid", "immediate_action", "NOTHING", "`NOTHING` is not in actions.csv"),
         ("xid", "meaning_zh", "English", "not Chinese: `English`"),
         ("xid", "meaning_zh", "", "a sentence stands in English and in Chinese"),

@@ -1,4 +1,4 @@
-"""Rows of whitespace-separated tables, as ps, top, df, sar or mpstat print them: cells under their headings."""
+"""Sizes as programs print them, and numbers as attributes hold them."""
 
 from __future__ import annotations
 
@@ -6,16 +6,6 @@ import re
 
 _UNITS = {"": 1.0, "k": 2.0**10, "m": 2.0**20, "g": 2.0**30, "t": 2.0**40, "p": 2.0**50, "e": 2.0**60}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGTPEkmgtpe]?)i?[Bb]?")
-
-
-def split_row(headings: list[str], text: str) -> dict[str, str] | None:
-    """Return the cells by heading; the last heading takes the rest of the line. None when there are too few cells.
-
-    >>> split_row(["PID", "STAT", "COMMAND"], "  18822 Sl   python main.py")
-    {'PID': '18822', 'STAT': 'Sl', 'COMMAND': 'python main.py'}
-    """
-    cells = text.split(None, len(headings) - 1)
-    return dict(zip(headings, cells, strict=True)) if len(cells) == len(headings) else None
 
 
 def parse_size(text: str) -> float | None:
