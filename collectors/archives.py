@@ -196,7 +196,7 @@ def _zip(name: str, reader: BinaryIO, opened: Opened) -> Iterator[tuple[str, Bin
         with zipfile.ZipFile(copy) as archive:
             for member in archive.infolist():
                 inner_name = f"{name}/{_safe(member.filename)}"
-                if member.is_dir():
+                if member.filename.endswith("/"):  # `is_dir` fails on a member without a name
                     continue
                 if (member.external_attr >> 28) == 0o12:
                     opened.refused.append((inner_name, Note.of("link")))

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from collectors.observation import Observation, Sample
-from diagnosis.facts import Facts
+from diagnosis.facts import Facts, observe_sample
 from diagnosis.model import Match
 from diagnosis.rulebook import Rulebook, Test, When
 
@@ -66,12 +66,12 @@ class Conditions:
             samples.sort(key=lambda one: (one.time if one.time is not None else 0.0, one.input, one.line))
             chosen = self._judge(when, samples, peers.get(key))
             if chosen:
-                found.append(Match(tuple(_observe(sample) for sample in chosen)))
+                found.append(Match(tuple(observe_sample(sample) for sample in chosen)))
         return found
 
     def _judge(self, when: When, samples: list[Sample], peer: tuple[float, int] | None) -> list[Sample]:
         last = samples[-1]
-        if when.where and not all(_holds(test, name, _observe(last)) for name, test in when.where.items()):
+        if when.where and not all(_holds(test, name, observe_sample(last)) for name, test in when.where.items()):
             return []
         if when.rises is not None:
             rise = last.value - samples[0].value
@@ -203,25 +203,6 @@ def _strings(value: str | int | Sequence[str | int] | None) -> tuple[str, ...]:
 
 def _series(sample: Sample) -> str:
     return "|".join(f"{name}={value}" for name, value in sorted(sample.labels.items()))
-
-
-def _observe(sample: Sample) -> Observation:
-    text = f"{sample.metric} {sample.value:g}"
-    attributes = {**sample.labels, "value": f"{sample.value:g}", "metric": sample.metric}
-    return Observation(
-        sample.source,
-        "sample",
-        sample.input,
-        sample.line,
-        sample.line,
-        text,
-        code=sample.metric,
-        time=sample.time,
-        node=sample.node,
-        entity=sample.entity,
-        attributes=attributes,
-        raw=sample.raw,
-    )
 
 
 def _peer_medians(series: Mapping[tuple[str, str, str], list[Sample]]) -> dict[tuple[str, str, str], tuple[float, int]]:

@@ -77,6 +77,16 @@ class Facts:
             self.derived_kinds.add(derived.kind)
 
 
+def observe_sample(sample: Sample) -> Observation:
+    """Return a sample as an observation that conditions test and a report can cite."""
+    value = f"{sample.value:g}"
+    return Observation(
+        sample.source, "sample", sample.input, sample.line, sample.line, f"{sample.metric} {value}", code=sample.metric,
+        time=sample.time, node=sample.node, entity=sample.entity,
+        attributes={**sample.labels, "value": value, "metric": sample.metric}, raw=sample.raw,
+    )  # fmt: skip
+
+
 def load_facts(
     store: Store,
     *,

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 
 from collectors.observation import Observation, Sample
-from diagnosis.facts import Facts
+from diagnosis.facts import Facts, observe_sample
 
 _THROTTLED, _PERIODS = "container_cpu_cfs_throttled_periods_total", "container_cpu_cfs_periods_total"
 
@@ -33,10 +34,7 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
             "periods": f"{periods:.0f}",
             "throttled": f"{throttled:.0f}",
         }
-        line = Observation(
-            last.source, "sample", last.input, last.line, last.line, f"{last.metric} {last.value:g}", code=last.metric,
-            time=last.time, node=last.node, entity=f"pod:{pod}" if pod else "", attributes=dict(last.labels),
-        )  # fmt: skip
+        line = replace(observe_sample(last), entity=f"pod:{pod}" if pod else "")
         derived = Observation(
             "derived", "cpu-throttle", last.input, last.line, last.line, f"cpu-throttle share={attributes['share']}", time=last.time,
             node=last.node, entity=line.entity, attributes=attributes,

@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from statistics import median
 
-from collectors.observation import Observation, Sample
-from diagnosis.facts import Facts
+from collectors.observation import Observation
+from diagnosis.facts import Facts, observe_sample
 
 # metric -> (attribute, factor)
 _METRICS = {
@@ -43,7 +43,7 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
             if sample.entity.startswith("gpu:"):
                 key = (sample.input, sample.node, facts.resolver.resolve(sample.entity, sample.node))
                 values[key][name].append(sample.value * factor)
-                cited[key][name] = _observe(sample)
+                cited[key][name] = observe_sample(sample)
     for one in (*facts.by_kind.get("gpu_row", ()), *facts.by_kind.get("field", ())):
         for name, text in _read(one):
             number = _NUMBER.match(text)
@@ -85,11 +85,4 @@ def _make(key: _Key, names: dict[str, float], line: Observation) -> Observation:
     return Observation(
         "derived", "gpu-use", line.input, line.line, line.line_end, text, time=line.time, node=key[1], entity=key[2],
         attributes=attributes, raw=line.raw,
-    )  # fmt: skip
-
-
-def _observe(sample: Sample) -> Observation:
-    return Observation(
-        sample.source, "sample", sample.input, sample.line, sample.line, f"{sample.metric} {sample.value:g}", code=sample.metric,
-        time=sample.time, node=sample.node, entity=sample.entity, attributes={**sample.labels, "value": f"{sample.value:g}"},
     )  # fmt: skip

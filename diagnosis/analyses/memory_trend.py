@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from collectors.observation import Observation, Sample
-from diagnosis.facts import Facts
+from diagnosis.facts import Facts, observe_sample
 
 _USED = re.compile(
     r"(?i)(?:^|_)(?:rss|pss|uss)(?:_|$)|mem(?:ory)?_(?:used|usage|working_set)|working_set_bytes|resident_memory|virtual_memory_used"
@@ -46,7 +46,7 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
             if factor is not None:
                 yield (
                     _make(samples, "growing" if sign > 0 else "shrinking", factor),
-                    [_observe(samples[0]), _observe(samples[-1])],
+                    [observe_sample(samples[0]), observe_sample(samples[-1])],
                 )
     yield from _follow_processes(facts)
 
@@ -87,11 +87,4 @@ def _make(samples: list[Sample], code: str, factor: float) -> Observation:
     return Observation(
         "derived", "memory-trend", last.input, last.line, last.line, text, code=code, time=last.time, node=last.node,
         attributes={"metric": last.metric, "factor": f"{factor:.3f}", "samples": str(len(samples))},
-    )  # fmt: skip
-
-
-def _observe(sample: Sample) -> Observation:
-    return Observation(
-        sample.source, "sample", sample.input, sample.line, sample.line, f"{sample.metric} {sample.value:g}", code=sample.metric,
-        time=sample.time, node=sample.node, entity=sample.entity, attributes=dict(sample.labels),
     )  # fmt: skip

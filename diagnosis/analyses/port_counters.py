@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from collectors.observation import Observation, Sample
-from diagnosis.facts import Facts
+from diagnosis.facts import Facts, observe_sample
 
 _WATCHED = frozenset({
     "symbol_error", "link_error_recovery", "link_downed", "local_link_integrity_errors", "port_rcv_errors",
@@ -28,14 +28,6 @@ _WATCHED = frozenset({
     "netdev_rx_errors", "netdev_rx_dropped", "netdev_rx_missed", "netdev_tx_errors", "netdev_tx_dropped", "netdev_tx_carrier",
     *(f"{way}_prio{priority}_{what}" for way in ("rx", "tx") for priority in range(8) for what in ("pause", "packets", "discards")),
 })  # fmt: skip
-
-
-def observe(sample: Sample) -> Observation:
-    """Return a sample as an observation that a report can cite."""
-    return Observation(
-        sample.source, "sample", sample.input, sample.line, sample.line, f"{sample.metric} {sample.value:g}", code=sample.metric,
-        time=sample.time, node=sample.node, entity=sample.entity, attributes={**sample.labels, "value": f"{sample.value:g}"},
-    )  # fmt: skip
 
 
 def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
@@ -56,7 +48,10 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
                     "last": f"{last.value:.0f}",
                     **last.labels,
                 }
-                yield _make("counter-rise", name, last, node, link, attributes), [observe(first), observe(last)]
+                yield (
+                    _make("counter-rise", name, last, node, link, attributes),
+                    [observe_sample(first), observe_sample(last)],
+                )
         yield from _storms(rises, node, link)
     yield from _unused_classes(facts, series)
 
@@ -98,7 +93,7 @@ def _storms(
                 }
                 yield (
                     _make("pause-storm", way, pause[1], node, link, attributes),
-                    [observe(pause[0]), observe(pause[1])],
+                    [observe_sample(pause[0]), observe_sample(pause[1])],
                 )
 
 
@@ -127,11 +122,13 @@ def _unused_classes(
         ):
             continue
         busiest = max(carried, key=lambda one: carried[one])
-        proof = [observe(last[name]) for way in ("rx", "tx") if (name := f"{way}_prio{busiest}_bytes") in last]
-        proof += [observe(last[name]) for one in sorted(lossless) if (name := f"rx_prio{one}_bytes") in last]
+        proof = [observe_sample(last[name]) for way in ("rx", "tx") if (name := f"{way}_prio{busiest}_bytes") in last]
+        proof += [observe_sample(last[name]) for one in sorted(lossless) if (name := f"rx_prio{one}_bytes") in last]
         attributes = {"lossless": " ".join(map(str, sorted(lossless))), "busiest": str(busiest), **dict(pfc.attributes)}
         yield (
-            _make("lossless-class", "unused", observe(last[next(iter(sorted(last)))]), pfc.node, link, attributes),
+            _make(
+                "lossless-class", "unused", observe_sample(last[next(iter(sorted(last)))]), pfc.node, link, attributes
+            ),
             [pfc, *proof],
         )
 

@@ -132,6 +132,17 @@ def test_a_folder_is_listed_in_order_without_its_links(tmp_path: Path) -> None:
     assert opened.refused[0][1] == "a link, not a file"
 
 
+def test_a_member_without_a_name_is_read() -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("x", LINE)
+    data = bytearray(packed.getvalue())
+    for head, length in ((data.index(b"PK\x03\x04"), 26), (data.index(b"PK\x01\x02"), 28)):
+        data[head + length], data[head + length + 2] = 0, 1  # the name's only byte counts as an extra field
+    found, _ = read("a.zip", bytes(data))
+    assert found == {"a.zip/member": LINE}
+
+
 def test_names_of_members_lose_control_characters() -> None:
     found, _ = read("a.tar", make_tar({"x\x1b[31m.log": LINE}))
     assert list(found) == ["a.tar/x\ufffd[31m.log"]

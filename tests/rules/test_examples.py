@@ -87,6 +87,9 @@ def test_example(name: str, part: str, number: int, wanted: bool, example: Examp
         assert not matches, f"must not match because {example.why}: {example.text}"
         return
     assert matches, f"does not match: {example.text or example.series}"
+    met = [one for match in matches for one in match.observations]
+    cited = [line for one in met for line in facts.because.get(one, (one,))]
+    assert all(line.raw for line in cited), "a report cites lines as they stand in the input"
     if part == "against" or not isinstance(rule, CauseRule):
         return
     causes, _ = propose(facts, rulebook)
