@@ -19,6 +19,7 @@ _OUTCOME_STYLE = {
 _STATUS_STYLE = {"fault": "bold red", "suspect": "yellow", "clear": "green", "no-data": "dim"}
 _MOST_CITED = 8  # lines of one fact
 _MOST_LINES = 8
+_MOST_SHOWN = 400  # characters of one citation
 
 
 def print_report(report: Report, console: Console) -> None:
@@ -109,9 +110,21 @@ def _evidence(line: EvidencePart, language: Language) -> RenderableType:
     mark = Text(f"  ({word('contradicts', language)})", style="yellow") if line.role == "contradicts" else Text("")
     end = f"–{line.line_end}" if line.line_end else ""
     place = Text(f"  {_clean(line.input)}:{line.line}{end}", style="magenta")
-    shown = "\n".join(_clean(one).rstrip() for one in line.text.strip().split("\n")[:_MOST_CITED])
-    body = Padding(Text(shown[:400], style="default", overflow="fold"), (0, 0, 0, 4))
+    body = Padding(Text(_shorten(line.text), style="default", overflow="fold"), (0, 0, 0, 4))
     return Group(Text.assemble(place, (f"  {line.why}" if line.why else "", "dim"), mark), body)
+
+
+def _shorten(text: str) -> str:
+    """Return the first whole lines of a citation, with a mark where some are left out; a long line alone is cut."""
+    lines = [_clean(one).rstrip() for one in text.strip().split("\n")]
+    shown = lines[:1]
+    for one in lines[1:_MOST_CITED]:
+        if sum(map(len, shown)) + len(one) > _MOST_SHOWN:
+            break
+        shown.append(one)
+    if len(shown) < len(lines):
+        shown.append("…")
+    return "\n".join(one if len(one) <= _MOST_SHOWN else f"{one[:_MOST_SHOWN]}…" for one in shown)
 
 
 def _others(rest: list[CausePart], language: Language) -> RenderableType:

@@ -64,3 +64,11 @@ def test_a_terminal_gets_colours() -> None:
 def test_the_lines_of_one_fact_stand_below_each_other() -> None:
     text = shown(make("Port 1:\n\tState: Down\n\tRate: 100"))
     assert re.search(r"Port 1: *\n +State: Down *\n +Rate: 100", text)
+
+
+def test_a_long_citation_ends_with_a_whole_line() -> None:
+    lines = [f"[{number}.0] frame {'x' * 120}" for number in range(9)]
+    report = make(text="\n".join(lines))
+    told = [line.strip() for line in shown(report).splitlines()]
+    assert told[told.index(lines[0]) :][:4] == [*lines[:3], "…"]
+    assert "y" * 30 + "…" in shown(make(text="y" * 430)).replace("\n", "").replace(" ", "")
