@@ -15,7 +15,6 @@ YAML folds over lines, or quotes, are given whole. Sample::
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -25,8 +24,10 @@ from collectors.identity import normalise_node
 from collectors.observation import Observation, Record
 from collectors.orchestration.gpu_nodes import missing_devices
 from collectors.orchestration.kube_context import Described
-from collectors.orchestration.kube_facts import fact, make_event, pod_facts, resource_facts
+from collectors.orchestration.kube_facts import fact, make_event, resource_facts
+from collectors.orchestration.kube_manifest import take_text
 from collectors.orchestration.kube_names import command_above, parse_quantity, plain_number
+from collectors.orchestration.kube_pods import read_pod
 from collectors.regex import compile_later
 from collectors.tree import Tree, read_trees
 
@@ -44,15 +45,12 @@ SIGNATURES = (
     r"^ {2,}(?:- )?(?:lastTransitionTime|creationTimestamp|resourceVersion|observedGeneration|uid): ",
     r'^\s+"(?:apiVersion|kind|resourceVersion|lastTransitionTime|creationTimestamp|reason|namespace|uid)": ',
 )
-MOST_LINES = 60_000
 MOST_OBJECTS = 5_000
 
 _KUBERNETES = compile_later(
     r'"?(?:apiVersion|kind|metadata|conditions|containerStatuses|lastTransitionTime|nodeName|queueName|podSets|resourceVersion|allocatable|phase|'
     r'schedulerName|minResources|containers|nvidia\.com/[\w.-]+|ephemeral-storage)"?:'
 )
-_YAML_LINE = compile_later(r'^\s*(?:- |-$|#|"?[\w./@$%*~-]+"?:(?:\s|$)|\'[^\']*\':(?:\s|$)|\? |[\]}])')
-_BRACKETS = compile_later(r'"(?:[^"\\\n]|\\.)*"|[{}\[\]]')
 _HEAD = compile_later("|".join(f"(?:{one})" for one in HEADS))
 
 
@@ -62,7 +60,7 @@ def parse_block(reader: Reader) -> Iterator[Record]:
     head = reader.peek() or ""
     if not _HEAD.search(head):
         return
-    lines, first = (_take_json(reader) if head.lstrip()[:1] in ("{", '"') else _take_yaml(reader)), place[1]
+    lines, first = take_text(reader), place[1]
     text = "\n".join(lines)
     if not lines or not _KUBERNETES.search(text[:200_000]):
         reader.back(place)
@@ -75,72 +73,6 @@ def parse_block(reader: Reader) -> Iterator[Record]:
     )
     for document in read_trees(text, first):
         yield from _document(reader, document, about)
-
-
-def _take_json(reader: Reader) -> list[str]:
-    """Take the lines of one JSON value; of a part (`"conditions": [`) its value made into an object."""
-    lines: list[str] = []
-    depth, part = 0, (reader.peek() or "").lstrip().startswith('"')
-    while len(lines) < MOST_LINES:
-        line = reader.next()
-        if line is None:
-            break
-        if part and not lines:
-            line = "{" + line.lstrip()
-        for match in _BRACKETS.finditer(line):
-            depth += 1 if match[0] in "{[" else -1 if match[0] in "}]" else 0
-        stop = 1 if part else 0
-        if part and depth <= stop:
-            line = line.rstrip().rstrip(",") + "}"
-        lines.append(line)
-        if depth <= stop:
-            break
-    return lines
-
-
-def _take_yaml(reader: Reader) -> list[str]:
-    """Take the lines that belong to a YAML text: until one that is indented less than its first, a prompt or an odd line."""
-    head = reader.peek() or ""
-    base = len(head) - len(head.lstrip())
-    lines: list[str] = []
-    deep = 0  # indentation of an open block or folded scalar
-    while len(lines) < MOST_LINES:
-        line = reader.peek()
-        if line is None:
-            break
-        bare = line.strip()
-        indent = len(line) - len(line.lstrip())
-        if not bare or line == "---" or line.startswith("--- "):
-            if not bare and not deep:
-                following = _next_filled(reader)
-                if not _YAML_LINE.match(following) or len(following) - len(following.lstrip()) < base:
-                    break
-            elif bare and base:
-                break
-            lines.append("" if not bare else "---")
-            reader.next()
-            continue
-        if indent < base or (indent == base and not _YAML_LINE.match(line)) or (line.startswith("$ ") and not base):
-            break
-        if indent == base and re.match(r"\s*[A-Z][\w ]*:\s{2,}\S", line):
-            break  # describe output
-        if indent == 0 and lines and re.match(r"[\w.-]+@?[\w.-]*: ?[~/].*[$#] ", line):
-            break
-        deep = indent if bare.endswith(("|", ">", "|-", ">-")) else deep
-        lines.append(line[base:])
-        reader.next()
-    return lines
-
-
-def _next_filled(reader: Reader) -> str:
-    place = reader.place()
-    for _ in range(50):
-        line = reader.next()
-        if line is None or line.strip():
-            reader.back(place)
-            return line or ""
-    reader.back(place)
-    return ""
 
 
 def _document(reader: Reader, root: Tree, about: Described) -> Iterator[Record]:
@@ -189,7 +121,7 @@ def _object(input_name: str, root: Tree, about: Described) -> Iterator[Record]:
         return
     status = root.at("status") if "status" in root.fields else root
     if kind == "Pod":
-        yield from _pod(input_name, root, status, about)
+        yield from read_pod(input_name, root, status, about)
     elif kind == "Node":
         yield from _node(input_name, root, status, about)
     else:
@@ -198,10 +130,6 @@ def _object(input_name: str, root: Tree, about: Described) -> Iterator[Record]:
         yield from _conditions(
             input_name, status.at(name), about, root.text("metadata", "labels", "kueue.x-k8s.io/queue-name")
         )
-
-
-def _time(text: str) -> float | None:
-    return parse_iso(text) if text[:4].isdigit() else None
 
 
 def _event(input_name: str, root: Tree) -> Iterator[Record]:
@@ -236,119 +164,9 @@ def _event(input_name: str, root: Tree) -> Iterator[Record]:
         message=message.value,
         component=component,
         node=normalise_node(host) if host and component == "kubelet" else "",
-        time=_time(when),
+        time=parse_iso(when),
         extra={"count": root.text("count") or root.text("series", "count")},
     )
-
-
-def _requests(containers: list[Tree]) -> dict[str, str]:
-    total: dict[str, float] = {}
-    for one in containers:
-        wanted = {**one.pairs("resources", "limits"), **one.pairs("resources", "requests")}
-        for name, text in wanted.items():
-            total[name] = total.get(name, 0.0) + (parse_quantity(text) or 0.0)
-    return {name: plain_number(value) for name, value in total.items()}
-
-
-def _pod(input_name: str, root: Tree, status: Tree, about: Described) -> Iterator[Record]:
-    owner = next(iter(root.at("metadata", "ownerReferences").items), Tree())
-    message, reason, phase = status.at("message"), status.at("reason"), status.at("phase")
-    place = next((one for one in (message, reason, phase) if one.line), root.at("metadata", "name"))
-    line = place.line or root.line
-    terminating = bool(root.text("metadata", "deletionTimestamp"))
-    selector = root.pairs("spec", "nodeSelector")
-    attributes = {
-        "status": "Terminating" if terminating else phase.value,
-        "phase": phase.value,
-        "reason": reason.value,
-        "message": message.value,
-        "owner": f"{owner.text('kind')}/{owner.text('name')}" if owner.fields else "",
-        "scheduler": root.text("spec", "schedulerName"),
-        "priority": root.text("spec", "priority"),
-        "nominated": status.text("nominatedNodeName"),
-        "selector": ",".join(f"{name}={value}" for name, value in sorted(selector.items())),
-        "queue": root.text("metadata", "labels", "kueue.x-k8s.io/queue-name")
-        or root.text("metadata", "annotations", "scheduling.volcano.sh/queue-name"),
-        "tolerations": ";".join(":".join(one.pairs().values()) for one in root.at("spec", "tolerations").items),
-    }
-    yield from pod_facts(
-        input_name,
-        line,
-        max(place.last, line),
-        about,
-        attributes,
-        _requests(root.at("spec", "containers").items),
-        time=_time(status.text("startTime")),
-    )
-    for group in ("initContainerStatuses", "containerStatuses"):
-        for one in status.at(group).items:
-            yield from _container(input_name, one, about)
-
-
-def _container(input_name: str, one: Tree, about: Described) -> Iterator[Record]:
-    state, kind = _state(one.at("state"))
-    before, before_kind = _state(one.at("lastState"))
-    reason, message = state.at("reason"), state.at("message")
-    place = message if message.line else reason if reason.line else state if state.line else one
-    attributes = {
-        "container": one.text("name"),
-        "state": kind.capitalize(),
-        "reason": reason.value,
-        "message": message.value,
-        "exit_code": state.text("exitCode"),
-        "last_state": before_kind.capitalize(),
-        "last_reason": before.text("reason"),
-        "last_exit_code": before.text("exitCode"),
-        "last_message": before.text("message"),
-        "restarts": one.text("restartCount"),
-        "ready": one.text("ready"),
-        "image": one.text("image"),
-    }
-    text = ": ".join(part for part in (attributes["state"], reason.value, message.value) if part)
-    yield from fact(
-        input_name,
-        place.line,
-        max(place.last, place.line),
-        about,
-        "container",
-        reason.value or attributes["state"],
-        text,
-        attributes,
-        node=about.node,
-        time=_time(state.text("finishedAt") or state.text("startedAt")),
-    )
-    if before.fields:
-        end = (
-            before.at("message")
-            if before.text("message")
-            else before.at("reason")
-            if before.at("reason").line
-            else before
-        )
-        yield from fact(
-            input_name,
-            end.line,
-            max(end.last if end is not before else end.line, end.line),
-            about,
-            "container-end",
-            before.text("reason"),
-            f"{before_kind.capitalize()}: {before.text('reason')}: {before.text('message')}".rstrip(": "),
-            {
-                "container": one.text("name"),
-                "reason": before.text("reason"),
-                "exit_code": before.text("exitCode"),
-                "restarts": one.text("restartCount"),
-            },
-            node=about.node,
-            time=_time(before.text("finishedAt")),
-        )
-
-
-def _state(tree: Tree) -> tuple[Tree, str]:
-    for kind in ("waiting", "terminated", "running"):
-        if kind in tree.fields:
-            return tree.fields[kind], kind
-    return Tree(), ""
 
 
 def _node(input_name: str, root: Tree, status: Tree, about: Described) -> Iterator[Record]:
@@ -376,7 +194,7 @@ def _node(input_name: str, root: Tree, status: Tree, about: Described) -> Iterat
             key.value,
             text,
             {"value": one.text("value"), "effect": one.text("effect")},
-            time=_time(one.text("timeAdded")),
+            time=parse_iso(one.text("timeAdded")),
         )
     tables = {
         name: {resource: (one.value, one.line) for resource, one in status.at(name).fields.items()}
@@ -495,5 +313,5 @@ def _conditions(input_name: str, conditions: Tree, about: Described, queue: str)
                 "queue": queue,
             },
             node=about.node,
-            time=_time(since),
+            time=parse_iso(since),
         )
