@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from collectors.observation import Record
 from collectors.orchestration.kube_context import Described
 from collectors.orchestration.kube_facts import fact
-from collectors.orchestration.kube_names import is_device
+from collectors.orchestration.kube_resources import is_device
 from collectors.regex import compile_later
 
 _MARK = compile_later(

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from collectors.identity import normalise_node
-from collectors.orchestration.kube_names import command_above, entity_of
+from collectors.orchestration.kube_command import command_above
+from collectors.orchestration.kube_names import entity_of
 
 _FIELD = re.compile(
     rb"^(Name|Namespace|Kind|Node|Roles|Taints|Unschedulable|Capacity|Allocatable|Allocated resources|Containers|Init Containers|Priority|"

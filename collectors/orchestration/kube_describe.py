@@ -24,15 +24,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from collectors.block import Reader
 from collectors.identity import normalise_node
 from collectors.observation import Record
 from collectors.orchestration.gpu_nodes import missing_devices
+from collectors.orchestration.kube_command import command_above
 from collectors.orchestration.kube_context import Described, described_above, kind_by_fields, read_node_field
 from collectors.orchestration.kube_facts import fact, pod_facts, resource_facts
-from collectors.orchestration.kube_names import command_above, entity_of, kind_named, parse_quantity, plain_number
+from collectors.orchestration.kube_fields import RULER, Field, read_fields
+from collectors.orchestration.kube_names import entity_of, kind_named
+from collectors.orchestration.kube_resources import parse_quantity, plain_number
 from collectors.regex import compile_later
 from collectors.table import read_columns
 
@@ -55,34 +57,6 @@ SIGNATURES = (
     ),
     r"^(?:Capacity|Allocatable|Allocated resources|Conditions|Containers|Init Containers):$",
 )
-MOST_LINES = 20000
-
-_KEY = compile_later(r"^(?P<indent> *)(?P<key>[A-Za-z0-9][^:]{0,120}|[\w.-]+/[\w.-]+):(?: +(?P<value>.*\S))? *$")
-_TOP = compile_later(r"^[A-Z][\w .()/-]{0,40}:(?: |$)")
-_RULER = compile_later(r"^\s+-+(?:\s+-+)+\s*$")
-
-
-@dataclass(slots=True)
-class Field:
-    """One field of a description and what stands indented below it."""
-
-    key: str
-    value: str
-    line: int
-    last: int
-    indent: int
-    fields: list[Field] = field(default_factory=list)
-    rows: list[tuple[int, str]] = field(default_factory=list)  # lines below it that are no fields
-
-    def get(self, key: str) -> Field | None:
-        """Return the first field of that name."""
-        return next((one for one in self.fields if one.key == key), None)
-
-    def text(self, key: str) -> str:
-        """Return the value of the first field of that name, "" when there is none."""
-        found = self.get(key)
-        return found.value if found is not None else ""
-
 
 _HEAD = compile_later("|".join(f"(?:{one})" for one in HEADS))
 
@@ -97,7 +71,7 @@ def parse_block(reader: Reader) -> Iterator[Record]:
         ("Last Transition Time:", "Conditions:", "State:", "Last State:", "Limits:", "Requests:")
     ):
         return
-    root = _read_tree(reader)
+    root = read_fields(reader)
     if not root.fields or (
         len(root.fields) == 1 and not root.fields[0].fields and not root.fields[0].rows and not root.fields[0].value
     ):
@@ -113,66 +87,6 @@ def parse_block(reader: Reader) -> Iterator[Record]:
     else:
         yield from _other_facts(reader.input, root, about, first)
     yield from _conditions(reader.input, root, about)
-
-
-def _read_tree(reader: Reader) -> Field:
-    root = Field("", "", reader.number, reader.number, -1)
-    stack = [root]
-    for _ in range(MOST_LINES):
-        line = reader.peek()
-        if line is None:
-            break
-        if not line.strip():
-            place = reader.place()
-            reader.next()
-            following = reader.peek()
-            if (
-                following is None
-                or not (_TOP.match(following) or following.startswith("  "))
-                or following.startswith(("Name:", "Events:"))
-            ):
-                reader.back(place)
-                break
-            continue
-        indent = len(line) - len(line.lstrip(" "))
-        if line.startswith("Events:") or (root.fields and line.startswith("Name:")):
-            break
-        if indent == 0 and not _TOP.match(line):
-            break
-        if root.fields and root.fields[0].indent > indent:
-            break
-        _place(stack, reader.number, line, indent)
-        reader.next()
-    return root
-
-
-def _place(stack: list[Field], number: int, line: str, indent: int) -> None:
-    match = _KEY.match(line)
-    key = match["key"].strip() if match else ""
-    if match and not _RULER.match(line) and "  " not in key:
-        while len(stack) > 1 and stack[-1].indent >= indent:
-            stack.pop()
-        parent = stack[-1]
-        # A pod's fields hang at the value's column: `Labels:   a=b` goes on with `          c=d`.
-        if (
-            parent.value
-            and indent > parent.indent + 8
-            and parent.key in ("Labels", "Annotations", "Tolerations", "Taints")
-        ):
-            parent.rows.append((number, line.strip()))
-            return
-        made = Field(key, (match["value"] or "").strip(), number, number, indent)
-        parent.fields.append(made)
-        stack.append(made)
-        return
-    holder = next((one for one in reversed(stack) if one.indent < indent), stack[0])
-    holder.rows.append((number, line.strip() if not _is_table(holder, line) else line))
-    if holder.value and not holder.fields and holder.key in ("Message", "Reason"):
-        holder.value, holder.last = f"{holder.value} {line.strip()}", number
-
-
-def _is_table(holder: Field, line: str) -> bool:
-    return holder.key in ("Conditions", "Allocated resources", "Non-terminated Pods") or bool(holder.rows)
 
 
 def _about(root: Field, data: bytes, offset: int) -> Described:
@@ -379,7 +293,7 @@ def _conditions(input_name: str, root: Field, about: Described) -> Iterator[Reco
 def _condition_table(input_name: str, entry: Field, about: Described) -> Iterator[Record]:
     columns = None
     for number, line in entry.rows:
-        if _RULER.match(line):
+        if RULER.match(line):
             continue
         if columns is None:
             columns = read_columns(line)

@@ -18,9 +18,10 @@ from collections.abc import Iterator
 from collectors.block import Reader
 from collectors.identity import normalise_node
 from collectors.observation import Observation, Record
+from collectors.orchestration.kube_command import command_above
 from collectors.orchestration.kube_context import Described, described_above
 from collectors.orchestration.kube_facts import make_event
-from collectors.orchestration.kube_names import AGE, command_above, kind_named, parse_age
+from collectors.orchestration.kube_names import AGE, kind_named, parse_age
 from collectors.regex import compile_later
 from collectors.table import Columns, read_columns
 

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping
 from collectors.identity import normalise_node
 from collectors.observation import Observation, Record, Relation
 from collectors.orchestration.kube_context import Described
-from collectors.orchestration.kube_names import is_device, parse_quantity, plain_number
+from collectors.orchestration.kube_resources import is_device, parse_quantity, plain_number
 from collectors.regex import compile_later
 
 SOURCE = "kube-objects"

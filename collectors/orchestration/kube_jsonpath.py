@@ -16,9 +16,9 @@ from typing import Any
 
 from collectors.block import Reader
 from collectors.observation import Record
+from collectors.orchestration.kube_command import parse_command
 from collectors.orchestration.kube_context import Described
 from collectors.orchestration.kube_facts import fact, resource_facts
-from collectors.orchestration.kube_names import parse_command
 from collectors.regex import compile_later
 
 SOURCE = "kube-objects"

@@ -23,11 +23,12 @@ from collectors.clock import parse_iso
 from collectors.identity import normalise_node
 from collectors.observation import Observation, Record
 from collectors.orchestration.gpu_nodes import missing_devices
+from collectors.orchestration.kube_command import command_above
 from collectors.orchestration.kube_context import Described
 from collectors.orchestration.kube_facts import fact, make_event, resource_facts
 from collectors.orchestration.kube_manifest import take_text
-from collectors.orchestration.kube_names import command_above, parse_quantity, plain_number
 from collectors.orchestration.kube_pods import read_pod
+from collectors.orchestration.kube_resources import parse_quantity, plain_number
 from collectors.regex import compile_later
 from collectors.tree import Tree, read_trees
 

@@ -8,7 +8,7 @@ from collectors.clock import parse_iso
 from collectors.observation import Record
 from collectors.orchestration.kube_context import Described
 from collectors.orchestration.kube_facts import fact, pod_facts
-from collectors.orchestration.kube_names import parse_quantity, plain_number
+from collectors.orchestration.kube_resources import parse_quantity, plain_number
 from collectors.tree import Tree
 
 

@@ -19,17 +19,11 @@ from collections.abc import Iterator
 from collectors.block import Reader
 from collectors.identity import normalise_node
 from collectors.observation import Observation, Record
+from collectors.orchestration.kube_command import Command, command_above
 from collectors.orchestration.kube_context import Described, described_above
 from collectors.orchestration.kube_facts import object_relations
-from collectors.orchestration.kube_names import (
-    Command,
-    command_above,
-    is_device,
-    kind_named,
-    parse_age,
-    parse_quantity,
-    plain_number,
-)
+from collectors.orchestration.kube_names import kind_named, parse_age
+from collectors.orchestration.kube_resources import is_device, parse_quantity, plain_number
 from collectors.regex import compile_later
 from collectors.table import Columns, read_columns
 

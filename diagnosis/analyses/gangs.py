@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from collectors.observation import Observation
-from collectors.orchestration.kube_names import parse_quantity
+from collectors.orchestration.kube_resources import parse_quantity
 from diagnosis.analyses.waiting import Waiting, find_capacity, find_waiting
 from diagnosis.facts import Facts
 

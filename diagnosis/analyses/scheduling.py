@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from collectors.observation import Observation
-from collectors.orchestration.kube_names import is_device, plain_number
+from collectors.orchestration.kube_resources import is_device, plain_number
 from collectors.orchestration.scheduling_messages import Clause
 from diagnosis.analyses.waiting import Capacity, Waiting, find_capacity, find_waiting, pod_requests
 from diagnosis.facts import Facts

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from collectors.observation import Observation
-from collectors.orchestration.kube_names import is_device, parse_quantity
+from collectors.orchestration.kube_resources import is_device, parse_quantity
 from collectors.orchestration.scheduling_messages import Clause, read_reasons
 from diagnosis.facts import Facts
 
