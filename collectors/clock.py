@@ -69,6 +69,19 @@ def parse_iso(text: str) -> float | None:
     return seconds - offset.total_seconds() * (1 if zone[0] == "+" else -1)
 
 
+_INSIDE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?")
+
+
+def find_iso(text: str) -> float | None:
+    """Return the first full time inside a text: it may stand behind a progress bar or a logger's name.
+
+    >>> find_iso("[trainer] 2025-09-01 05:10:01,377 >> saving")
+    1756703401.377
+    """
+    stamp = _INSIDE.search(text)
+    return parse_iso(stamp[0]) if stamp else None
+
+
 def parse_syslog(text: str) -> float | None:
     """Parse `Aug 20 23:41:07` (no year), `Apr  5 21:29:39 2024` and the Chinese locale's `4月 28 15:08:10`."""
     match = _SYSLOG.match(text)

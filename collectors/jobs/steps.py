@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from collectors.clock import find_iso
 from collectors.jobs import step_figures
 from collectors.jobs.step_figures import FIELDS, NUMBER, to_percent
 from collectors.observation import Observation, Record
@@ -81,6 +82,7 @@ def parse_line(line: Line) -> Iterator[Record]:
     if set(attributes) - {"step"}:
         if line.rank:
             attributes["rank"] = line.rank
+        line.time = line.time if line.time is not None else find_iso(text)
         yield _observe(line, "step", "", attributes, f"rank:{line.rank}" if line.rank else "")
 
 

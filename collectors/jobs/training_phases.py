@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectors.clock import parse_iso
+from collectors.clock import find_iso
 from collectors.observation import Observation
 from collectors.prefix import Line
 from collectors.regex import compile_later
@@ -93,16 +93,13 @@ ANCHORS = tuple(mark.replace(r"(?! to .*[._-]\d+_)", "") for _, _, marks in _PHA
 CONTEXT = ANCHORS
 _RANK = compile_later(r"\brank[= :]{1,2}(\d{1,6})\b")
 _SECOND_WRITER = compile_later(r"\|[^|]*\]\[rank ?\d+\]:")
-_TIME = compile_later(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?")
 
 
 def parse_line(line: Line) -> Iterator[Observation]:
     """Yield a `phase` observation; its code is the phase, attribute `edge` is begin, part or end."""
     for phase, edge, regex in _COMPILED:
         if regex.search(line.text):
-            if line.time is None:  # the time often stands behind a progress bar or a logger's name
-                stamp = _TIME.search(line.text)
-                line.time = parse_iso(stamp[0]) if stamp else None
+            line.time = line.time if line.time is not None else find_iso(line.text)
             named = _RANK.search(line.text)
             second = _SECOND_WRITER.search(line.raw)  # a bar has no line end: another rank's message may follow it
             rank = (line.rank if second is None else "") or (named[1] if named else "")

@@ -14,11 +14,9 @@ from collections.abc import Iterator
 from itertools import islice, pairwise
 from statistics import median
 
-from collectors.clock import parse_iso
 from collectors.observation import Observation
 from diagnosis.facts import Facts
 
-_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?")
 _BACKGROUND = re.compile(r"(?<!if )async")  # TorchTitan says "(or staging if async is enabled)" of every save
 _LEAST = 300.0  # seconds
 _MOST = 6 * 3600.0  # longer than that a log was cut or the job was stopped between
@@ -63,13 +61,8 @@ def _measure(lines: list[Observation]) -> Iterator[tuple[Observation, list[Obser
 
 def _tell_rhythm(lines: list[Observation]) -> float | None:
     """Return the usual time between two lines that tell of steps, None where there are fewer than three."""
-    times = [time for time in map(_read_time, (one for one in lines if one.kind == "step")) if time is not None]
+    times = [one.time for one in lines if one.kind == "step" and one.time is not None]
     return median(abs(after - before) for before, after in pairwise(times)) if len(times) >= 3 else None
-
-
-def _read_time(one: Observation) -> float | None:
-    stamp = _TIME.search(one.text) if one.time is None else None  # it often stands behind a logger's name
-    return parse_iso(stamp[0]) if stamp else one.time
 
 
 def _make(one: Observation, code: str, seconds: float) -> Observation:

@@ -31,6 +31,13 @@ def test_values_beside_the_time() -> None:
     assert second.attributes["grad_norm"] == "nan"
 
 
+def test_a_time_behind_a_name() -> None:
+    (step,) = observed(
+        read(steps, "[trainer:88] 2025-06-16 22:29:10,500 - INFO - {'loss': 2.31, 'step_time': 0.5}\n"), "step"
+    )
+    assert step.time == 1750112950.5
+
+
 def test_loss_scale() -> None:
     scales = observed(read(steps, PROGRESS), "loss-scale")
     assert [one.attributes.get("next") for one in scales] == ["32", None, "32768.0"]

@@ -34,11 +34,6 @@ def test_a_save_between_steps() -> None:
     assert derived(*STEPS, begin(5, 45), end(6, 45 + 7 * 3600)) == []  # the job was away
 
 
-def test_times_behind_a_name() -> None:
-    named = [fact(line, None, text=f"[t] 2025-06-16 22:29:{line}0,000 - INFO") for line in range(1, 5)]
-    assert derived(*named, begin(5, 45), end(6, 845)) == [("stalled", "800")]
-
-
 def test_a_save_in_the_background() -> None:
     assert derived(*STEPS, begin(5, 45), fact(6, 55), end(7, 845)) == []
     assert derived(*STEPS, begin(5, 45, "saving checkpoint (async)"), end(6, 845)) == []
