@@ -35,6 +35,8 @@ CONTEXT = (
     r"INFO NCCL_[A-Z0-9_]+ set ",
     r"NET(?:/g?IB)? ?: Using ",
     r"Bootstrap ?: Using ",
+    r"NET/OFI Running on ",
+    r"NET/OFI Selected [Pp]rovider is ",
 )  # a line for each rank
 _CHANNEL_OF = r"(\S+:\d+):\d+ \[\d+\] (?:NCCL )?INFO (?:Channel|Ring) \d+(?:/\d+)?(?: :|:)? (\d+\[?.* -> .*"
 GISTS = {  # but for the channel's number they repeat themselves, thousands of times between two ranks

@@ -44,6 +44,9 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     # --- what the process was told, and what it found
     ("env", "INFO", r"^(?P<code>NCCL_[A-Z0-9_]+) set (?:by environment )?to ?(?P<value>.*?)\.?$"),
     ("network", "INFO", r"Using network (?P<code>\S.*)"),
+    # what the plug-in of a cloud found (aws-ofi-nccl 1.0 to 1.17: platform-aws.c, nccl_ofi_net.c)
+    ("instance", "INFO", r"NET/OFI Running on (?P<code>\w[\w.-]*) platform\b"),
+    ("provider", "INFO", r"NET/OFI Selected [Pp]rovider is (?P<code>[\w-]+).*\(found (?P<nics>\d{1,4}) nics\)"),
     ("no-rdma-device", "", r"NET/IB ?: (?P<code>No device found)"),
     ("verbs-library", "", r"(?P<code>Failed to open libibverbs)\.so"),
     ("no-interface", "WARN", r"(?P<code>[Nn]o (?:(?:socket|valid|IP|usable(?: listening)?) )?interfaces? found)"),
@@ -103,6 +106,8 @@ WAKERS = (
     r"NET(?:/g?IB)? ?: Using ",
     r"NET/IB ?: No device found",
     r"NET/Socket ?: Using ",
+    r"NET/OFI Running on ",
+    r"NET/OFI Selected [Pp]rovider is ",
     r"INFO Using network ",
     r"INFO NCCL_[A-Z0-9_]+ set ",
     r"\] via NET/",

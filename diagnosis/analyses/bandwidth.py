@@ -1,8 +1,9 @@
 """What a collective reached against what this topology should give, from the rows of nccl-tests.
 
-Reads `test-device`, `test-row` and `test-start`, and, for the network, `adapter`, `graph`, `channel` and `interfaces` of NCCL and
-`port` of the verbs tools. Yields one `bandwidth` fact for each test: code `low`, `as-expected` or `unknown` (nothing says what to
-expect), with `busbw` at the largest message, `expected`, `share`, `bound` (nvlink or network), `hosts`, `ranks`, `operation`.
+Reads `test-device`, `test-row` and `test-start`, and, for the network, `adapter`, `graph`, `channel` and `interfaces` of NCCL,
+`port` of the verbs tools and `instance-network`. Yields one `bandwidth` fact for each test: code `low`, `as-expected` or
+`unknown` (nothing says what to expect), with `busbw` at the largest message, `expected`, `share`, `bound` (nvlink or network),
+`hosts`, `ranks`, `operation`.
 
 Expected is what a ring gives, as in NCCL's own model (`src/graph/tuning.cc`: channels x speed of the slowest hop, one direction;
 per NVLink 20.0 GB/s on SM70 and SM80, 20.6 on SM90, 40.1 on SM100, `src/graph/topo.h`): measured rings reach 0.94 to 0.99 of
@@ -185,7 +186,7 @@ def _network(hosts: Sequence[str], facts: Facts) -> tuple[float, list[Observatio
             continue
         rates[one.node][_nic(one)] = (float(one.attributes["mbps"]) / 8000, one)
     used = _used(facts)
-    totals, several = {}, []
+    totals, several = _of_instances(facts), []
     for host in hosts:
         known = rates.get(host) or rates.get("", {})
         wanted = used.get(host, set(known))
@@ -198,6 +199,11 @@ def _network(hosts: Sequence[str], facts: Facts) -> tuple[float, list[Observatio
             totals[host] = (sum(rate for rate, _ in chosen.values()), [one for _, one in chosen.values()])
     chosen_hosts = [host for host in several if host in totals] or sorted(totals)
     return min((totals[host] for host in chosen_hosts), key=lambda row: row[0], default=(0.0, []))
+
+
+def _of_instances(facts: Facts) -> dict[str, tuple[float, list[Observation]]]:
+    """Return, by host, the GB/s that its cloud gives a machine of this type."""
+    return {one.node: (float(one.attributes["gbps"]) / 8, [one]) for one in facts.by_kind.get("instance-network", ())}
 
 
 def _count_used(hosts: Sequence[str], facts: Facts) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from diagnosis.analyses import bandwidth
+from diagnosis.analyses import bandwidth, instance_network
 from tests.diagnosis.analyses.test_job_network import read
 
 H100, H800, A100 = "NVIDIA H100 80GB HBM3", "NVIDIA H800", "NVIDIA A100-SXM4-80GB"
@@ -80,6 +80,18 @@ def test_between_hosts_the_adapters_bound(busbw: float, code: str) -> None:
 def test_between_hosts_nothing_is_expected_of_adapters_without_a_rate() -> None:
     text = devices(16, H100) + "node-0:2:3 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:10.0.0.1<0>\n"
     assert judge(text + row(60.0, 16)) == [("unknown", "", "")]
+
+
+@pytest.mark.parametrize(("busbw", "code"), [(76.2, "as-expected"), (12.0, "low")])
+def test_between_machines_of_a_cloud(busbw: float, code: str) -> None:
+    text = devices(16, A100) + row(busbw, 16, size=1 << 30)
+    for node in ("node-0", "node-1"):
+        text += f"{node}:35:89 [0] NCCL INFO NET/OFI Running on p4d.24xlarge platform, topology file /opt/p4d-24xl-topo.xml\n"
+    facts = read(text)
+    for one, because in list(instance_network.derive(facts)):
+        facts.add(one, because)
+    (found,) = (one for one, _ in bandwidth.derive(facts))
+    assert (found.code, found.attributes["bound"], found.attributes["expected"]) == (code, "network", "50")
 
 
 def test_one_adapter_of_many() -> None:
