@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import io
 import random
+import re
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from collectors.ingest import Input
 from collectors.registry import COLLECTORS
+from diagnosis.engine import triage
 from tests.fuzzing.__main__ import draw
 from tests.fuzzing.mutations import CHANGES, Change, apply
-from tests.fuzzing.targets import BrokenPromiseError, Target, targets
+from tests.fuzzing.targets import BrokenPromiseError, Target, knowledge, targets
+from tests.incidents.generate import make_incident
 
 MOST_BYTES = 1 << 13
+NUMBER = re.compile(rb"(?<![\w.])\d+|(?<=0x)[0-9a-f]+")
+HOSTILE = (b"0", b"-1", b"1e308", b"9" * 25, b"9" * 400, b"9" * 5000, b"4294967295", b"18446744073709551615")
 CHANGE = st.tuples(st.sampled_from(sorted(CHANGES)), st.integers(0, 1 << 20), st.integers(0, 1 << 20))
 PARSERS = sorted(
     name for name, one in targets().items() if name not in ("intake", "triage", "archives", "prefix") and one.seeds
@@ -30,6 +37,34 @@ def test_every_collector_is_a_target() -> None:
 def test_parsers_take_anything(name: str, place: int, changes: list[Change]) -> None:
     target = targets()[name]
     target.run(apply(target.seeds[place % len(target.seeds)][:MOST_BYTES], changes, MOST_BYTES))
+
+
+@pytest.mark.parametrize(("digits", "place"), [(400, 0), (400, 1), (5000, 0)])  # no float, and more than `int` reads
+def test_numbers_may_have_any_length(digits: int, place: int) -> None:
+    for name in PARSERS:
+        for seed in targets()[name].seeds:
+            if len(seed) < MOST_BYTES // 2:
+                targets()[name].run(b"\n".join(lengthen(line, place, digits) for line in seed.split(b"\n")))
+
+
+def lengthen(line: bytes, place: int, digits: int) -> bytes:
+    """Return the line with one of its numbers (counted from 0) made of many nines."""
+    numbers = list(NUMBER.finditer(line))
+    if place >= len(numbers):
+        return line
+    found = numbers[place]
+    return line[: found.start()] + b"9" * digits + line[found.end() :]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_number_breaks_a_diagnosis(seed: int) -> None:
+    chance, inputs = random.Random(seed), []
+    for name, data in make_incident(seed, sizes=(8,)).inputs:
+        if data[:1] != b"\x80":  # a pickle is another matter
+            data = NUMBER.sub(lambda found: chance.choice(HOSTILE) if chance.random() < 0.1 else found[0], data)
+        inputs.append(Input(name, io.BytesIO(data)))
+    report = triage(inputs, knowledge(), now=1_764_547_200.0)
+    assert not [note for part in report.inputs for note in part.notes if "could not read" in note]
 
 
 @pytest.mark.parametrize(("name", "rounds"), [("archives", 60), ("prefix", 60), ("intake", 40)])

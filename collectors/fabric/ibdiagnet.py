@@ -74,7 +74,7 @@ _NOISE = compile_later(
 _PM_HEAD = compile_later(
     r"^Port=(?P<port>\d+) Lid=0x(?P<lid>[0-9a-f]+) GUID=0x(?P<guid>[0-9a-f]+) (?:Device=\S+ )?(?:Port Name=(?P<name>.*\S))?"
 )
-_PM_VALUE = compile_later(r"^(?P<name>[A-Za-z]\w*)=(?P<value>0x[0-9a-fA-F]+|\d+)(?: \(overflow\))?\s*$")
+_PM_VALUE = compile_later(r"^(?P<name>[A-Za-z]\w*)=(?P<value>0x[0-9a-fA-F]{1,16}|\d{1,20})(?: \(overflow\))?\s*$")
 NAMES = {
     "link_down_counter": "link_downed", "link_error_recovery_counter": "link_error_recovery", "symbol_error_counter": "symbol_error",
     "port_rcv_errors": "port_rcv_errors", "port_xmit_discard": "port_xmit_discards", "vl15_dropped": "VL15_dropped",

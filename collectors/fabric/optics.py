@@ -38,7 +38,7 @@ _FLAG = compile_later(
     r"(?P<level>alarm|warning) *(?:\((?:Chan(?:nel)?) ?(?P<lane>\d+)\))?$"
 )
 _POWER = compile_later(r"(?P<dbm>-?(?:\d{1,6}(?:\.\d{1,6})?|inf))(?= dBm)")
-_TEMPERATURE = compile_later(r"(?P<celsius>-?\d+\.?\d*) degrees C")
+_TEMPERATURE = compile_later(r"(?P<celsius>-?\d{1,6}(?:\.\d{0,6})?) degrees C")
 _WHAT = {
     "Laser bias current": "bias", "Laser tx bias current": "bias", "Laser output power": "tx-power", "Laser tx power": "tx-power",
     "Laser rx power": "rx-power", "Module temperature": "temperature", "Module voltage": "voltage",

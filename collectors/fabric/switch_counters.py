@@ -82,7 +82,7 @@ def parse_block(reader: Reader) -> Iterator[Record]:
                 )  # fmt: skip
             continue
         if row is _STORMS:
-            if int(match["detected"]):
+            if match["detected"].strip("0"):
                 named = {name: match[name] for name in ("queue", "status", "detected", "restored")}
                 code = "storm" if "stormed" in match["status"] or match["detected"] != match["restored"] else "restored"
                 yield Observation(

@@ -75,7 +75,7 @@ def _read_juicefs(message: str) -> tuple[str, dict[str, str]] | None:
         return "slow-request", {name: value for name, value in match.groupdict().items() if value}
     if message.startswith("slow operation:"):
         match = _SECONDS.search(message)
-        operation = message.removeprefix("slow operation:").split()[0] if len(message) > 16 else ""
+        operation = next(iter(message.removeprefix("slow operation:").split()), "")
         return "slow-operation", {"operation": operation, **({"seconds": match["seconds"]} if match else {})}
     match = _TRY.search(message)
     if match:

@@ -13,8 +13,10 @@ import re
 
 from collectors.regex import compile_later
 
-NUMBER = r"([+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|(?:nan|NaN|NAN|inf|Inf|INF|Infinity)\b))"
-_GROUPED = r"(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.?\d*(?:[eE][+-]?\d+)?)"  # 10,050 or 341.02
+# Bounded: a number without end, before a word that is missing, would be tried from each of its digits.
+_PLAIN = r"\d{1,18}(?:\.\d{0,18})?(?:[eE][+-]?\d{1,3})?"
+NUMBER = rf"([+-]?(?:{_PLAIN}|(?:nan|NaN|NAN|inf|Inf|INF|Infinity)\b))"
+_GROUPED = rf"(\d{{1,3}}(?:,\d{{3}}){{1,5}}(?:\.\d{{1,18}})?|{_PLAIN})"  # 10,050 or 341.02
 # regexes of lines that hold figures of how much is computed, for those programs whose lines nothing else marks
 ANCHORS = (
     r"\bmfu[:=]? *\d", r"\bMFU: \d", r"% bf16 MFU", r"\btflops[:=] *\d", r"TFLOP/s/(?:GPU|device)", r"TFLOPS_per_GPU[:=]",

@@ -34,7 +34,7 @@ HEADS = (
 
 _SAMPLE = compile_later(
     r"^(?P<name>[A-Za-z_:][\w:]*)(?:\{(?P<labels>(?:[^\"}]|\"(?:\\.|[^\"\\])*\")*)\})? +"
-    r"(?P<value>[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[Nn]a[Nn]|[Ii]nf)) *(?P<time>-?\d{1,19}(?:\.\d{1,9})?)?(?: *#.*)?\s*$"
+    r"(?P<value>[-+]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|[Nn]a[Nn]|[Ii]nf)) *(?P<time>-?\d{1,19}(?:\.\d{1,9})?)?(?: *#.*)?\s*$"
 )
 _LABEL = compile_later(r'([A-Za-z_]\w*)="((?:\\.|[^"\\])*)"')
 _ESCAPE = compile_later(r"\\(.)")

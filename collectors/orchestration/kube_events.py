@@ -29,7 +29,7 @@ SOURCE = "kube-events"
 LAYERS = ("scheduler", "platform")
 _AGED = r"^(?:[a-z][\w-]* +)?(?:\d+(?:ms|[ydhms])\d*[dhms]?|<unknown>|<invalid>)(?: \(x\d+ over \S+\))? +"
 HEADS = (
-    r"^(?:[A-Z]+ +)*LAST SEEN +.*\bREASON +.*\bMESSAGE",
+    r"^(?:[A-Z]+ +)*LAST SEEN .*\bREASON .*\bMESSAGE",
     r"^[A-Z][A-Z_ ]*\bREASON +(?:[A-Z][A-Z_]* +)*MESSAGE",
     r"^Events: +<none>",
     r"^\s+(?:FirstSeen\s+LastSeen\s.*)?Type\s+Reason\s+(?:Age\s+From\s+)?Message",
@@ -44,7 +44,7 @@ SIGNATURES = (
 )
 MOST_WRAPPED = 40  # lines of one message
 
-_TABLE_HEAD = compile_later(r"^[A-Z][A-Z_ ]*\bREASON +.*\bMESSAGE")
+_TABLE_HEAD = compile_later(r"^[A-Z][A-Z_ ]*\bREASON .*\bMESSAGE")
 _DESCRIBE_HEAD = compile_later(r"^\s+(?:FirstSeen\s+LastSeen\s.*)?Type\s+Reason\s+(?:Age\s+From\s+)?.*Message")
 _RULER = compile_later(r"^\s+-+(?:\s+-+)+\s*$")
 _AGE_CELL = compile_later(rf"{AGE}(?: \(x(?P<count>\d+) over (?P<span>\S+)\))?|\d{{4}}-\d\d-\d\dT\S+")

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 
 from collectors.observation import Observation
 from diagnosis.facts import Facts
+from diagnosis.figures import parse_whole, read_number, read_ranks, read_whole
 
 _LEAST, _LEAST_PER_RANK = 1 << 30, 16 << 20  # bytes of the smallest message that is judged
 # of the expected; clouds with their own transports reach 0.6 to 0.7 between hosts
@@ -61,7 +62,8 @@ class _Test:
 
     def ranks(self) -> int:
         """Return how many GPUs took part; lines of devices may be missing in an excerpt."""
-        return max((int(one.attributes["rank"]) + 1 for one in self.devices), default=int(self.said.get("ranks", "0")))
+        named = [rank + 1 for one in self.devices if (rank := read_ranks(one, "rank")) is not None]
+        return max(named, default=parse_whole(self.said.get("ranks", "")) or 0)
 
     def model(self) -> str:
         models = {one.attributes["model"] for one in self.devices} or {self.said.get("model", "")}
@@ -69,13 +71,13 @@ class _Test:
 
 
 def read_size(row: Observation) -> int:
-    """Return the bytes of the message of a `test-row`."""
-    return int(row.attributes["size"])
+    """Return the bytes of the message of a `test-row`, 0 for a size that none has."""
+    return read_whole(row, "size") or 0
 
 
 def read_busbw(row: Observation) -> float:
     """Return the bus bandwidth of a `test-row` in GB/s, the better of out of place and in place."""
-    return max(float(row.attributes["busbw"]), float(row.attributes.get("in_place", "0")))
+    return max(read_number(row, "busbw") or 0.0, read_number(row, "in_place") or 0.0)
 
 
 def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
@@ -136,7 +138,7 @@ def _find_operation(test: _Test, row: Observation) -> str:
     name = test.name.removesuffix("_perf").replace("_", "-")
     if name:
         return name
-    ranks, factor = test.ranks(), float(row.attributes["factor"])
+    ranks, factor = test.ranks(), read_number(row, "factor") or 0.0
     part = (ranks - 1) / ranks if ranks else 0.0
     if row.attributes.get("operation") not in (None, "none") and (
         abs(factor - 2 * part) < _TOLERANCE if ranks > 2 else factor > 1.0 + _TOLERANCE
@@ -179,12 +181,11 @@ def _network(hosts: Sequence[str], facts: Facts) -> tuple[float, list[Observatio
     """Return the GB/s of the adapters of the host that has least, as far as each adapter in use has a known rate."""
     rates: dict[str, dict[str, tuple[float, Observation]]] = defaultdict(dict)
     for one in facts.by_kind.get("port", ()):
-        if one.code in ("active", "up") and "gbps" in one.attributes and one.entity.startswith("link:"):
-            rates[one.node][_nic(one)] = (float(one.attributes["gbps"]) / 8, one)
+        if one.code in ("active", "up") and one.entity.startswith("link:") and (gbps := read_number(one, "gbps")):
+            rates[one.node][_nic(one)] = (gbps / 8, one)
     for one in (*facts.by_kind.get("topology-net", ()), *facts.by_kind.get("adapter", ())):
-        if not one.attributes.get("mbps", "").isdigit():
-            continue
-        rates[one.node][_nic(one)] = (float(one.attributes["mbps"]) / 8000, one)
+        if (mbps := read_whole(one, "mbps")) is not None:
+            rates[one.node][_nic(one)] = (mbps / 8000, one)
     used = _used(facts)
     totals, several = _of_instances(facts), []
     for host in hosts:

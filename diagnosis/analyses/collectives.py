@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from collectors.observation import Observation
 from diagnosis.facts import Facts
+from diagnosis.figures import read_ranks, read_whole
 
 _MOST_CITED = 8
 _TOGETHER = frozenset(
@@ -36,21 +37,21 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
     yield from _absent(timeouts, facts)
 
 
-def _number(one: Observation, name: str) -> int | None:
-    value = one.attributes.get(name, "")
-    return int(value) if value.lstrip("-").isdigit() else None
-
-
 def _compare(
     found: Sequence[Observation], timeouts: Sequence[Observation]
 ) -> Iterator[tuple[Observation, list[Observation]]]:
     last: dict[str, Observation] = {}
     for one in found:
         rank = one.attributes.get("rank", "")
-        if rank and (rank not in last or (_number(one, "completed") or 0) >= (_number(last[rank], "completed") or 0)):
+        if rank and (
+            rank not in last or (read_whole(one, "completed") or 0) >= (read_whole(last[rank], "completed") or 0)
+        ):
             last[rank] = one
-    rows = [(rank, enqueued, completed) for rank, one in sorted(last.items())
-            if (enqueued := _number(one, "enqueued")) is not None and (completed := _number(one, "completed")) is not None]  # fmt: skip
+    rows = []
+    for rank, one in sorted(last.items()):
+        enqueued, completed = read_whole(one, "enqueued"), read_whole(one, "completed")
+        if enqueued is not None and completed is not None:
+            rows.append((rank, enqueued, completed))
     waiting = {rank: completed + 1 for rank, enqueued, completed in rows if enqueued > completed}
     if not waiting:
         return
@@ -114,7 +115,7 @@ def _apart(timeouts: Sequence[Observation]) -> Iterator[tuple[Observation, list[
         if known.attributes.get("sequence") != one.attributes.get("sequence"):
             return
     for (operation, _), ranks in sorted(by_operation.items()):
-        numbers = {rank: number for rank, one in ranks.items() if (number := _number(one, "sequence")) is not None}
+        numbers = {rank: number for rank, one in ranks.items() if (number := read_whole(one, "sequence")) is not None}
         if operation not in _TOGETHER or len(numbers) < 2:
             continue
         apart = max(numbers.values()) - min(numbers.values())
@@ -125,9 +126,7 @@ def _apart(timeouts: Sequence[Observation]) -> Iterator[tuple[Observation, list[
 
 
 def _absent(timeouts: Sequence[Observation], facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
-    sizes = [
-        int(ranks) for one in facts.by_kind.get("init", ()) if (ranks := one.attributes.get("ranks", "")).isdigit()
-    ]
+    sizes = [ranks for one in facts.by_kind.get("init", ()) if (ranks := read_ranks(one, "ranks")) is not None]
     said = {one.attributes["rank"] for one in timeouts if one.attributes.get("rank", "").isdigit()}
     said |= {
         one.attributes["rank"] for one in facts.by_kind.get("progress", ()) if one.attributes.get("rank", "").isdigit()

@@ -17,6 +17,7 @@ from collectors.observation import Observation
 from diagnosis.analyses.ranks import expand_ranks, make_collective, order_rank
 from diagnosis.analyses.recorder_peers import find_peer_waits
 from diagnosis.facts import Facts
+from diagnosis.figures import read_whole
 
 _MOST_CITED = 6
 _MOST_NAMED = 8  # ranks that are named one by one
@@ -49,7 +50,8 @@ class _Group:
         return next((one.attributes.get("description", "") for one in self.states.values()), "")
 
     def number(self, rank: str, name: str) -> int:
-        return int(self.states[rank].attributes.get(name, "-1"))
+        number = read_whole(self.states[rank], name)
+        return -1 if number is None else number
 
     def waiters(self) -> list[str]:
         return [rank for rank in self.states if self.number(rank, "waiting") == self.stuck >= 0]
@@ -106,8 +108,8 @@ def _read_groups(facts: Facts) -> list[_Group]:
             continue
         rank = one.attributes.get("rank") or f"?{one.input}"
         place = by_place.get((one.input, rank, one.attributes.get("group", "")))
-        number = int(one.attributes.get("sequence", "-1"))
-        if place is not None and number >= 0:
+        number = read_whole(one, "sequence")
+        if place is not None and number is not None and number >= 0:
             place.entries[rank][number] = one
     for group in groups.values():
         group.stuck = max((group.number(rank, "waiting") for rank in group.states), default=-1)

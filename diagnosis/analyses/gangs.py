@@ -14,6 +14,7 @@ from collectors.observation import Observation
 from collectors.orchestration.kube_resources import parse_quantity
 from diagnosis.analyses.waiting import Waiting, find_capacity, find_waiting
 from diagnosis.facts import Facts
+from diagnosis.figures import parse_whole, read_number, read_whole
 
 Derived = tuple[Observation, Sequence[Observation]]
 _MEMBER = re.compile(
@@ -49,7 +50,9 @@ def _gangs(facts: Facts, waits: Sequence[Waiting]) -> Iterator[Derived]:
         for clause in waiting.clauses:
             if clause.code != "gang":
                 continue
-            tasks, minimum, running = (int(clause.details.get(name) or 0) for name in ("tasks", "minimum", "running"))
+            tasks, minimum, running = (
+                parse_whole(clause.details.get(name, "")) or 0 for name in ("tasks", "minimum", "running")
+            )
             gang = gangs[waiting.entity or f"{waiting.observation.input}:{waiting.observation.line}"]
             gang.running, gang.minimum, gang.tasks = running, minimum, tasks
             gang.lines.append(waiting.observation)
@@ -68,10 +71,8 @@ def _gangs(facts: Facts, waits: Sequence[Waiting]) -> Iterator[Derived]:
     rows: dict[str, _Gang] = {}
     for one in facts.by_kind.get("row", ()):
         if one.code in ("PodGroup", "VolcanoJob"):
-            minimum = int(
-                parse_quantity(one.attributes.get("minmember") or one.attributes.get("minavailable", "")) or 0
-            )
-            running = int(parse_quantity(one.attributes.get("runnings", "")) or 0)
+            minimum = read_whole(one, "minmember") or read_whole(one, "minavailable") or 0
+            running = read_whole(one, "runnings") or 0
             if 0 < running < minimum:
                 rows.setdefault(facts.resolver.resolve(one.entity, one.node), _Gang(running, minimum, 0, [one]))
     halves = [gang for _, gang in sorted(gangs.items()) if 0 < gang.running < gang.minimum]
@@ -178,7 +179,7 @@ def _pod_groups(facts: Facts, waits: Sequence[Waiting]) -> Iterator[Derived]:
             for one in facts.by_kind.get("row", ())
             if one.code == "Pod" and one.attributes.get("namespace", "") in (namespace, "")
         ]
-        old = [one for one in held if float(one.attributes.get("age_seconds", "0")) >= _OLD]
+        old = [one for one in held if (read_number(one, "age_seconds") or 0.0) >= _OLD]
         if pods and len(pods) < len(held) + len(out) and old:
             yield (
                 replace(

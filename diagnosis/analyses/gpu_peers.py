@@ -13,6 +13,7 @@ from statistics import median
 
 from collectors.observation import Observation
 from diagnosis.facts import Facts
+from diagnosis.figures import parse_number
 
 _BUSY = 50.0  # per cent of use from which link speed and clocks say something
 _SLOW = 0.75  # a clock below this share of its peers' median is behind
@@ -30,11 +31,7 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
 
 
 def _number(one: Observation, name: str) -> float | None:
-    digits = one.attributes.get(name, "").split(" ")[0].rstrip("x%W")
-    try:
-        return float(digits)
-    except ValueError:
-        return None
+    return parse_number(one.attributes.get(name, "").split(" ")[0].rstrip("x%W"))
 
 
 def _is_busy(one: Observation) -> bool:

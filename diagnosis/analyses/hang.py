@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
+from collectors.clock import is_possible
 from collectors.observation import Observation
 from diagnosis.facts import Facts
+from diagnosis.figures import read_number, read_ranks
 
 _AROUND = 60.0  # seconds
 _MOST_NAMED = 8
@@ -23,10 +25,9 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
     if not timeouts:
         return
     first = min(timeouts, key=_began)
-    waited = float(first.attributes.get("ran_ms") or first.attributes.get("timeout_ms") or 0.0) / 1000
+    waited = (read_number(first, "ran_ms") or read_number(first, "timeout_ms") or 0.0) / 1000
     attributes = {"timeout_s": f"{waited:.0f}"}
-    if first.time is not None:
-        began = first.time - waited
+    if first.time is not None and is_possible(began := first.time - waited):
         attributes |= {"since": _clock(began - _AROUND), "until": _clock(began + _AROUND)}
     silent = find_silent([*timeouts, *facts.by_kind.get("progress", ())], facts)
     if silent:
@@ -43,7 +44,7 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
 
 
 def _began(one: Observation) -> tuple[float, str, int]:
-    ran = float(one.attributes.get("ran_ms", "0")) / 1000
+    ran = (read_number(one, "ran_ms") or 0.0) / 1000
     return (one.time - ran if one.time is not None else float("inf"), one.input, one.line)
 
 
@@ -53,8 +54,8 @@ def _clock(time: float) -> str:
 
 def find_silent(said: Sequence[Observation], facts: Facts) -> list[int]:
     """Return the ranks of the job that are in none of these facts, an empty list when those are many."""
-    spoke = {int(rank) for one in said if (rank := one.attributes.get("rank", "")).isdigit()}
-    sizes = {int(text) for one in facts.by_kind.get("init", ()) if (text := one.attributes.get("ranks", "")).isdigit()}
+    spoke = {rank for one in said if (rank := read_ranks(one, "rank")) is not None}
+    sizes = {ranks for one in facts.by_kind.get("init", ()) if (ranks := read_ranks(one, "ranks")) is not None}
     size = max(sizes | {rank + 1 for rank in spoke}, default=0)
     missing = [rank for rank in range(size) if rank not in spoke]
     return missing if len(missing) * 2 < size else []

@@ -13,6 +13,7 @@ from statistics import median
 
 from collectors.observation import Observation
 from diagnosis.facts import Facts
+from diagnosis.figures import read_number
 
 _LEAST = 3  # lines of progress from which a trend may be told
 
@@ -27,15 +28,6 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
         steps.sort(key=lambda one: one.line)
         yield from _share(steps)
         yield from _slowdown(steps)
-
-
-def read_number(one: Observation, name: str) -> float | None:
-    """Return an attribute as a number, None when it is missing or not finite."""
-    try:
-        value = float(one.attributes.get(name, ""))
-    except ValueError:
-        return None
-    return value if abs(value) < 1e15 else None  # NaN and infinities fail the test too
 
 
 def make(one: Observation, kind: str, attributes: dict[str, str], code: str = "") -> Observation:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from collectors.observation import Observation
 from diagnosis.facts import Facts
+from diagnosis.figures import parse_number
 
 _SHARE = 0.8
 
@@ -47,8 +48,4 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
 
 
 def _watts(text: str) -> float:
-    number = text.partition(" ")[0]
-    try:
-        return float(number)
-    except ValueError:
-        return 0.0
+    return parse_number(text.partition(" ")[0]) or 0.0

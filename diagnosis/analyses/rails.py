@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 
 from collectors.observation import Observation
 from diagnosis.facts import Facts
+from diagnosis.figures import read_whole
 
 Derived = Iterator[tuple[Observation, list[Observation]]]
 _SIZES = (2, 4, 8, 16)
@@ -144,15 +145,15 @@ def _across_hosts(facts: Facts) -> Derived:
     places: dict[int, set[int]] = defaultdict(set)
     for one in pairs:
         for side in ("left", "right"):
-            rank, device = one.attributes[side], one.attributes.get(f"{side}_device", "")
-            if rank.isdigit() and device.isdigit():
-                places[int(rank)].add(int(device))
+            rank, device = read_whole(one, side), read_whole(one, f"{side}_device")
+            if rank is not None and device is not None:
+                places[rank].add(device)
     size = max((device for devices in places.values() for device in devices), default=0) + 1
     if size not in _SIZES or any(devices != {rank % size} for rank, devices in places.items()):
         return
     for one in pairs:
-        left, right = int(one.attributes["left"]), int(one.attributes["right"])
-        if left // size != right // size:
+        left, right = read_whole(one, "left"), read_whole(one, "right")
+        if left is not None and right is not None and left // size != right // size:
             attributes = {"left": str(left), "right": str(right), "size": str(size)}
             text = f"ranks {left} and {right} of hosts with {size} GPUs talk as if they shared one"
             yield Observation(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from collectors.observation import Observation
+from diagnosis.figures import MOST_RANKS, parse_whole
 
 
 def expand_ranks(text: str) -> list[str]:
@@ -16,13 +17,17 @@ def expand_ranks(text: str) -> list[str]:
     if "/" in text:
         span, _, step = text.partition("/")
         first, _, last = span.partition("-")
-        return [str(rank) for rank in range(int(first), min(int(last), 1_000_000) + 1, max(1, int(step)))]
+        low, high, by = parse_whole(first), parse_whole(last), parse_whole(step)
+        if low is None or high is None or by is None:
+            return []
+        return [str(rank) for rank in range(low, min(high, MOST_RANKS) + 1, max(1, by))]
     return [one for one in text.split(",") if one]
 
 
 def order_rank(rank: str) -> tuple[bool, int, str]:
     """Return a key that sorts ranks by number, those without one last."""
-    return not rank.isdigit(), int(rank) if rank.isdigit() else 0, rank
+    number = parse_whole(rank)
+    return number is None, number or 0, rank
 
 
 def make_collective(

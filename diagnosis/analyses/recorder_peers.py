@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from collectors.observation import Observation
 from diagnosis.analyses.ranks import expand_ranks, make_collective, order_rank
 from diagnosis.facts import Facts
+from diagnosis.figures import parse_whole
 
 _PAIR = re.compile(r":(?P<way>send|recv) (?P<own>\d{1,7})(?:->|<-)(?P<peer>\d{1,7})$")
 _MOST_CITED, _LEAST_DUMPS = 6, 3
@@ -49,8 +50,9 @@ def find_peer_waits(facts: Facts) -> dict[str, Wait]:
         if pair is not None:
             text = lists.get((one.input, one.attributes.get("group", "")), "")
             known = members.setdefault(text, members.get(text) or expand_ranks(text))
-            place = int(pair["peer"])
-            found[rank] = Wait(known[place] if place < len(known) else pair["peer"], pair["way"], one)
+            place = parse_whole(pair["peer"])
+            named = known[place] if place is not None and place < len(known) else pair["peer"]
+            found[rank] = Wait(named, pair["way"], one)
     return found
 
 

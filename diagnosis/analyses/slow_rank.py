@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from statistics import median
 
 from collectors.observation import Observation
-from diagnosis.analyses.pace import read_number
 from diagnosis.facts import Facts
+from diagnosis.figures import read_number
 
 _OWN = {
     "compute": (

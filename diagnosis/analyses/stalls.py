@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from collectors.observation import Observation
 from diagnosis.facts import Facts
+from diagnosis.figures import read_number
 
 _BEFORE, _AFTER = 180.0, 90.0  # seconds around the start of the collective in which the phase began
 _MOST_LINES = 400  # between the phase and the timeout where no time tells
@@ -34,7 +35,7 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
 def _look_back(
     timeout: Observation, phases: Sequence[Observation], name: str
 ) -> Iterator[tuple[Observation, list[Observation]]]:
-    ran = float(timeout.attributes.get("ran_ms") or timeout.attributes.get("milliseconds") or "0") / 1000.0
+    ran = (read_number(timeout, "ran_ms") or read_number(timeout, "milliseconds") or 0.0) / 1000.0
     began = timeout.time - ran if timeout.time is not None else None
     for phase in reversed(phases):
         if phase.attributes.get("edge") != "begin":

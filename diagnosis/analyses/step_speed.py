@@ -18,8 +18,9 @@ from itertools import chain
 from statistics import median
 
 from collectors.observation import Observation
-from diagnosis.analyses.pace import make, read_number
+from diagnosis.analyses.pace import make
 from diagnosis.facts import Facts
+from diagnosis.figures import read_number
 from diagnosis.rulebook.loader import find_rules_folder
 from diagnosis.rulebook.peaks import find_peak, load_peaks
 

@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from collectors.observation import Observation
-from diagnosis.analyses.pace import read_number
 from diagnosis.facts import Facts
+from diagnosis.figures import read_number
 
 _MOST = 86400.0  # seconds: beyond a day the two lines belong to different starts
 
