@@ -35,7 +35,7 @@ ANCHORS = (
     r"elapsed time per iteration \(ms\):", r"^(?:.*\])?\{'(?:train_)?loss': ", r"'step_time': ", r"\bdata_time: ?\d",
     r"\bData:? +\(?\d+\.\d+s? ?\(",
     r"\bData:? +\d+\.\d+", r"avg_reader_cost: \d", r"\bdata: \d+\.\d+ ", r"OVERFLOW! Rank", r"Gradient overflow\. +Skipping step",
-    r"gradient overflow detected, ignoring gradient",
+    r"gradient overflow detected, ignoring gradient", r"Train Epoch: \d+ \[",
     r"\"(?:train[/_])?loss\": ?-?\d",
     r"(?:^|[^\w/]|total_|train[_/]|lm |reduced_train_)[lL]oss['\"]?(?: *[:=] *| +)['\"]?[+-]?(?:nan|NaN|NAN|inf|Inf|INF|Infinity)\b",
     r"grad[_ ]norm['\"]?(?: *[:=] *| +)['\"]?[+-]?(?:nan|NaN|NAN|inf|Inf|INF|Infinity)\b",
