@@ -27,6 +27,21 @@ class Resolver:
                 host = self.host(relation.node)
                 self._join(qualify(relation.upper, host), qualify(relation.lower, host))
 
+    def join_bare(self, named: Iterable[tuple[str, str]]) -> None:
+        """Join a device that is named without a host with the only one on a host that has its address; `named` are (entity, host)."""
+        bare: set[str] = set()
+        placed: dict[str, set[str]] = defaultdict(set)
+        for entity, node in named:
+            kind, _, name = entity.partition(":")
+            if kind in HOST_KINDS and "/" not in name and (name.count(":") >= 2 or name.startswith("GPU-")):
+                if node:
+                    placed[entity].add(qualify(entity, self.host(node)))
+                else:
+                    bare.add(entity)
+        for entity in sorted(bare & placed.keys()):
+            if len(placed[entity]) == 1:
+                self._join(entity, next(iter(placed[entity])))
+
     def host(self, node: str) -> str:
         """Return the name of a host, whichever of its names is given."""
         return self.hosts.get(node, node)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from collectors.observation import Observation, Relation, Sample
@@ -43,10 +43,19 @@ class Facts:
                 replace(one, node=host(one.node)) if host(one.node) != one.node else one for one in self.samples
             ]
         self._place_ranks()
+        self.resolver.join_bare(self._named())
         for one in self.observations:
             self._index(one)
         for sample in self.samples:
             self.by_metric[sample.metric].append(sample)
+
+    def _named(self) -> Iterator[tuple[str, str]]:
+        """Yield each (entity, host) that the inputs name."""
+        yield from ((one.entity, one.node) for one in self.observations)
+        yield from ((one.entity, one.node) for one in self.samples)
+        for one in self.relations:
+            yield one.upper, one.node
+            yield one.lower, one.node
 
     def _place_ranks(self) -> None:
         """Give the host of its rank to what a rank says in a log that names no hosts."""

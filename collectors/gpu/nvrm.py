@@ -185,7 +185,7 @@ def _make_xid(line: Line, match: re.Match[str]) -> Observation:
     return _observe(line, "xid", match["code"], attributes)
 
 
-def _parse_sxid(line: Line) -> Iterator[Observation]:
+def _parse_sxid(line: Line) -> Iterator[Record]:
     match = _SXID.search(line.text)
     if not match:
         return
@@ -201,6 +201,8 @@ def _parse_sxid(line: Line) -> Iterator[Observation]:
         attributes["link"] = link[1]
     if line.uptime is not None:
         attributes["uptime"] = f"{line.uptime:.6f}"
+    switch, address = f"nvswitch:{attributes['nvswitch']}", f"nvswitch:{attributes['pci']}"
+    yield Relation(switch, address, "same", line.input, line.number, line.host)
     yield Observation(
         SOURCE, "sxid", line.input, line.number, line.number, line.text, code=match["code"].lstrip("0"), time=line.time,
         node=line.host, entity=f"nvswitch:{attributes['nvswitch']}", attributes=attributes,

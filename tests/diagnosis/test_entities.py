@@ -31,6 +31,16 @@ def test_the_same_name_on_another_host_is_another_thing() -> None:
     assert resolver.resolve("", "node-a") == ""
 
 
+def test_a_device_without_a_host_is_the_only_one_of_its_address() -> None:
+    resolver = Resolver()
+    resolver.join_bare([("gpu:0000:3b:00.0", "node-a"), ("gpu:0000:3b:00.0", ""), ("gpu:1", "node-a"), ("gpu:1", "")])
+    assert resolver.resolve("gpu:0000:3b:00.0") == "gpu:node-a/0000:3b:00.0"
+    assert resolver.resolve("gpu:1") == "gpu:1"  # an index says too little
+    resolver = Resolver()
+    resolver.join_bare([("gpu:0000:3b:00.0", host) for host in ("node-a", "node-b", "")])
+    assert resolver.resolve("gpu:0000:3b:00.0") == "gpu:0000:3b:00.0"  # of either host
+
+
 def test_what_rests_on_something_is_not_the_same() -> None:
     assert (
         Resolver([Relation("rank:3", "gpu:0", "rests", "a.log", 1, "node-a")]).resolve("gpu:0", "node-a")

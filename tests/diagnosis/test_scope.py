@@ -171,7 +171,7 @@ def test_switches_echo_one_lost_gpu() -> None:
         for n in range(6)
     )
     assert blamed(report(xid(0, "3b", 79, LOST) + switches)) == [("gpu.fell-off-bus", "gpu:node-a/0000:3b:00.0")]
-    assert blamed(report(switches.splitlines()[0] + "\n")) == [("nvswitch.fatal", "nvswitch:node-a/nvswitch0")]
+    assert blamed(report(switches.splitlines()[0] + "\n")) == [("nvswitch.fatal", "nvswitch:node-a/0000:05:00.0")]
 
 
 def test_a_cancelled_job_leaves_45() -> None:
