@@ -12,6 +12,7 @@ from typing import Any
 
 from collectors.observation import Observation, Sample
 from diagnosis.facts import Facts, observe_sample
+from diagnosis.figures import read_number
 from diagnosis.model import Match
 from diagnosis.rulebook import Rulebook, Test, When
 
@@ -358,9 +359,15 @@ def _is_near(when: When, one: Match, other: Match) -> bool:
 def _is_before(one: Observation, other: Observation, within: float | None) -> bool:
     if one.time is not None and other.time is not None and (one.time != other.time or one.input != other.input):
         return 0 <= other.time - one.time <= (within if within is not None else 1e12)
-    ages = one.attributes.get("age", ""), other.attributes.get("age", "")
-    if one.kind == other.kind == "event" and one.input == other.input and all(ages) and ages[0] != ages[1]:
-        return 0 <= float(ages[0]) - float(ages[1]) <= (within if within is not None else 1e12)
+    age, later = read_number(one, "age"), read_number(other, "age")
+    if (
+        one.kind == other.kind == "event"
+        and one.input == other.input
+        and age is not None
+        and later is not None
+        and age != later
+    ):
+        return 0 <= age - later <= (within if within is not None else 1e12)
     return one.input == other.input and one.line < other.line
 
 

@@ -13,6 +13,7 @@ import networkx as nx
 
 from collectors.observation import HOST_KINDS
 from diagnosis.entities import kind_of
+from diagnosis.figures import read_number
 from diagnosis.graph import find_path, rests_on
 from diagnosis.model import LAYERS, Finding, Hypothesis, ScorePart
 from diagnosis.recovery import Recovery, ended_by
@@ -176,10 +177,10 @@ def _last_start(one: Hypothesis) -> float | None:
     starts = []
     for finding in one.findings:
         for seen in finding.observations() if finding.supports else ():
-            uptime = seen.attributes.get("uptime", "")
-            if seen.time is None or not uptime:
+            uptime = read_number(seen, "uptime")
+            if seen.time is None or uptime is None:
                 return None
-            starts.append(seen.time - float(uptime))
+            starts.append(seen.time - uptime)
     return max(starts, default=None)
 
 

@@ -204,7 +204,8 @@ def _network(hosts: Sequence[str], facts: Facts) -> tuple[float, list[Observatio
 
 def _of_instances(facts: Facts) -> dict[str, tuple[float, list[Observation]]]:
     """Return, by host, the GB/s that its cloud gives a machine of this type."""
-    return {one.node: (float(one.attributes["gbps"]) / 8, [one]) for one in facts.by_kind.get("instance-network", ())}
+    known = facts.by_kind.get("instance-network", ())
+    return {one.node: (gbps / 8, [one]) for one in known if (gbps := read_number(one, "gbps"))}
 
 
 def _count_used(hosts: Sequence[str], facts: Facts) -> str:

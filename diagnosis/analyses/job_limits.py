@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from collectors.observation import Observation
 from diagnosis.facts import Facts
+from diagnosis.figures import read_number
 
 _DURATION = re.compile(r"(?:(?P<days>\d{1,5})-)?(?P<hours>\d{1,5}):(?P<minutes>\d\d)(?::(?P<seconds>\d\d)(?:\.\d+)?)?")
 _ENDED = ("REQUEUED", "CANCELLED", "FAILED", "TIMEOUT", "DEADLINE")
@@ -31,7 +32,7 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
         ran = parse_duration(one.attributes.get("elapsed") or one.attributes.get("runtime", ""))
         if not limit or ran is None:
             continue
-        ahead = max((float(signal.attributes["seconds"]) for signal in signals), default=0.0)
+        ahead = max((read_number(signal, "seconds") or 0.0 for signal in signals), default=0.0)
         if ran >= limit:
             yield _make(one, "reached"), [one]
         elif signals and limit - ran <= ahead + _EARLY:

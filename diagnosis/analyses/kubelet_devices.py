@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from collectors.observation import Observation
 from diagnosis.facts import Facts
+from diagnosis.figures import read_number
 
 _REFUSAL = re.compile(
     r"requested number of devices unavailable for (?P<resource>[\w./-]+?)\. Requested: ?(?P<requested>\d+), Available: ?(?P<available>\d+)"
@@ -31,8 +32,8 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
         for table in tables:
             if table.attributes.get("resource") != match["resource"] or not _same_node(refusal, table, nodes):
                 continue
-            free = float(table.attributes["free"])
-            if free < float(match["requested"]) or free <= float(match["available"]):
+            free = read_number(table, "free")
+            if free is None or free < float(match["requested"]) or free <= float(match["available"]):
                 continue
             key = (table.node, match["resource"], match["requested"])
             if key in done:

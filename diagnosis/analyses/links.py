@@ -16,6 +16,7 @@ from statistics import median
 
 from collectors.observation import Observation
 from diagnosis.facts import Facts
+from diagnosis.figures import read_number
 
 _BOOT = 300.0  # seconds after the driver found the device in which a link comes up for the first time
 _TOGETHER = 15.0  # seconds within which downs of many links are one event
@@ -48,11 +49,11 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
 def _slower(ports: Sequence[Observation]) -> Iterator[tuple[Observation, list[Observation]]]:
     rates: dict[tuple[str, str], dict[str, tuple[float, Observation]]] = defaultdict(dict)
     for one in ports:
-        if one.code in ("active", "up") and "gbps" in one.attributes:
+        if one.code in ("active", "up") and (gbps := read_number(one, "gbps")) is not None:
             layer = one.attributes.get("link_layer", "")
             if one.kind == "interface":  # a management port has another kind of name
                 layer = re.sub(r"\d+", "0", one.attributes.get("name", ""))
-            rates[(one.node, layer)][one.entity] = (float(one.attributes["gbps"]), one)
+            rates[(one.node, layer)][one.entity] = (gbps, one)
     for (node, _), found in sorted(rates.items()):
         usual = median(rate for rate, _ in found.values())
         for entity, (rate, one) in sorted(found.items()):
@@ -69,7 +70,7 @@ def _slower(ports: Sequence[Observation]) -> Iterator[tuple[Observation, list[Ob
 
 
 def _order(one: Observation) -> tuple[float, str, int]:
-    return (one.time if one.time is not None else float(one.attributes.get("uptime", "0")), one.input, one.line)
+    return (one.time if one.time is not None else read_number(one, "uptime") or 0.0, one.input, one.line)
 
 
 def _is_down(one: Observation) -> bool:

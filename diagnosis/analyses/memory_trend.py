@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from collectors.observation import Observation, Sample
 from diagnosis.facts import Facts, observe_sample
+from diagnosis.figures import read_number
 
 _USED = re.compile(
     r"(?i)(?:^|_)(?:rss|pss|uss)(?:_|$)|mem(?:ory)?_(?:used|usage|working_set)|working_set_bytes|resident_memory|virtual_memory_used"
@@ -54,11 +55,11 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
 def _follow_processes(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
     answers: dict[tuple[str, str, str, str], list[Observation]] = defaultdict(list)
     for one in facts.by_kind.get("process", ()):
-        if one.attributes.get("rss") and one.attributes.get("command"):
+        if read_number(one, "rss") is not None and one.attributes.get("command"):
             answers[one.input, one.node, one.entity, one.attributes["command"]].append(one)
     for _, rows in sorted(answers.items()):
         rows.sort(key=lambda one: one.line)
-        sizes = [float(one.attributes["rss"]) for one in rows]
+        sizes = [read_number(one, "rss") or 0.0 for one in rows]
         if len(rows) < _LEAST_ANSWERS or any(after <= before for before, after in pairwise(sizes)):
             continue
         if sizes[0] <= 0 or sizes[-1] < _LARGE or sizes[-1] / sizes[0] < _FACTOR_ANSWERS:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from collectors.observation import Observation
 from diagnosis.facts import Facts
+from diagnosis.figures import read_number
 
 _BRIEF = 30.0  # seconds: what a failover of a healthy server, or a busy second of it, takes
 
@@ -51,5 +52,5 @@ def _make(start: Observation, end: Observation | None) -> tuple[Observation, lis
 def _measure(start: Observation, end: Observation) -> float | None:
     if start.time is not None and end.time is not None:
         return end.time - start.time
-    ups = (start.attributes.get("uptime"), end.attributes.get("uptime"))
-    return float(ups[1]) - float(ups[0]) if ups[0] and ups[1] else None
+    down, up = read_number(start, "uptime"), read_number(end, "uptime")
+    return up - down if up is not None and down is not None else None

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from collectors.observation import Observation
 from diagnosis.facts import Facts
-from diagnosis.figures import parse_number
+from diagnosis.figures import parse_number, read_number
 
 _SHARE = 0.8
 
@@ -37,7 +37,7 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
         last[one.node] = place
         limits[one.node].append((watts, one))
     for node, found in supplies.items():
-        most = sum(float(one.attributes["watts"]) for one in found)
+        most = sum(read_number(one, "watts") or 0.0 for one in found)
         drawn = sum(watts for watts, _ in limits.get(node, ()))
         if drawn > _SHARE * most:
             text = f"the GPUs may draw {drawn:.0f} W of the {most:.0f} W that the power supplies give"

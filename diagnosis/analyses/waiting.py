@@ -11,6 +11,7 @@ from collectors.observation import Observation
 from collectors.orchestration.kube_resources import is_device, parse_quantity
 from collectors.orchestration.scheduling_messages import Clause, read_reasons
 from diagnosis.facts import Facts
+from diagnosis.figures import read_number
 
 _TRUE_IS_GOOD = frozenset(
     {"QuotaReserved", "Admitted", "PodScheduled", "Scheduled", "Ready", "PodsReady", "Initialized", "Active"}
@@ -122,9 +123,9 @@ def _is_later(later: Observation, earlier: Observation) -> bool:
     """Tell whether one fact is at least as new as another: by time, by age, else taken as a newer state."""
     if later.time is not None and earlier.time is not None:
         return later.time >= earlier.time
-    young, old = later.attributes.get("age", ""), earlier.attributes.get("age", "")
-    if later.kind == "event" and earlier.kind == "event" and young and old:
-        return float(young) <= float(old)
+    young, old = read_number(later, "age"), read_number(earlier, "age")
+    if later.kind == "event" and earlier.kind == "event" and young is not None and old is not None:
+        return young <= old
     if later.kind == earlier.kind and later.input == earlier.input:
         return later.line >= earlier.line
     return True
@@ -158,7 +159,7 @@ def pod_requests(facts: Facts, entity: str) -> Iterator[tuple[str, float, Observ
     named = [one for one in pods if one.entity and facts.resolver.resolve(one.entity, one.node) == entity]
     chosen = named or ([one for one in pods if not one.entity] if len(pods) == 1 else [])
     for one in chosen[:1]:
-        yield one.attributes["device"], float(one.attributes["devices"]), one
+        yield one.attributes["device"], read_number(one, "devices") or 0.0, one
     if not chosen:
         yield from _requests_by_path(facts, entity)
 

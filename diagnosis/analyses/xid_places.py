@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from collectors.observation import Observation
 from diagnosis.facts import Facts
+from diagnosis.figures import read_number
 
 _ENGINES = (  # copy, video, JPEG and optical-flow engines
     39, 40, 41, 68, 70, 71, 72, 75, 76, 77, *range(82, 87), 88, 89, *range(96, 106), *range(126, 136), 139, 142,
@@ -71,8 +72,7 @@ def _place(one: Observation) -> str:
 def _when(one: Observation) -> float | None:
     if one.time is not None:
         return one.time
-    uptime = one.attributes.get("uptime")
-    return float(uptime) if uptime else None
+    return read_number(one, "uptime")
 
 
 def _cut(found: Sequence[Observation]) -> list[list[Observation]]:
