@@ -66,7 +66,7 @@ class _Test:
         return max(named, default=parse_whole(self.said.get("ranks", "")) or 0)
 
     def model(self) -> str:
-        models = {one.attributes["model"] for one in self.devices} or {self.said.get("model", "")}
+        models = {one.attributes.get("model", "") for one in self.devices} or {self.said.get("model", "")}
         return next(iter(models)) if len(models) == 1 else ""
 
 

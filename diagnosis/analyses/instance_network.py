@@ -13,6 +13,7 @@ from functools import cache
 from collectors.observation import Observation
 from diagnosis.analyses.pace import make
 from diagnosis.facts import Facts
+from diagnosis.figures import read_whole
 from diagnosis.rulebook.instances import Instance, load_instances
 from diagnosis.rulebook.loader import find_rules_folder
 
@@ -32,8 +33,8 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
         if known is None:
             continue
         provider = counted.get(host)
-        found = int(provider.attributes["nics"]) if provider is not None else 0
-        code = "unknown" if provider is None else "part" if found < known.cards else "whole"
+        found = read_whole(provider, "nics") if provider is not None else None
+        code = "unknown" if found is None else "part" if found < known.cards else "whole"
         attributes = {"gbps": f"{known.gbps:g}", "cards": str(known.cards), **({"found": str(found)} if found else {})}
         yield make(one, "instance-network", attributes, code), [one, *([provider] if provider is not None else [])]
 

@@ -43,7 +43,7 @@ def _make(start: Observation, end: Observation | None) -> tuple[Observation, lis
         attributes["seconds"] = f"{seconds:.0f}"
     text = "outage " + " ".join(f"{name}={value}" for name, value in attributes.items())
     derived = Observation(
-        "derived", "outage", start.input, start.line, start.line, text, code=attributes["system"], time=start.time, node=start.node,
+        "derived", "outage", start.input, start.line, start.line, text, code=attributes.get("system", ""), time=start.time, node=start.node,
         entity=start.entity, attributes=attributes, raw=start.raw,
     )  # fmt: skip
     return derived, [start] if end is None else [start, end]
