@@ -155,7 +155,9 @@ def _node(one: Observation) -> str:
 
 def pod_requests(facts: Facts, entity: str) -> Iterator[tuple[str, float, Observation]]:
     """Yield (resource, amount, fact) for the devices that a pod asks for; of a pod without a name when only one is described."""
-    pods = [one for one in facts.by_kind.get("pod", ()) if one.attributes.get("devices")]
+    pods = [
+        one for one in facts.by_kind.get("pod", ()) if one.attributes.get("device") and one.attributes.get("devices")
+    ]
     named = [one for one in pods if one.entity and facts.resolver.resolve(one.entity, one.node) == entity]
     chosen = named or ([one for one in pods if not one.entity] if len(pods) == 1 else [])
     for one in chosen[:1]:

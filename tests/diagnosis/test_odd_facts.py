@@ -1,4 +1,4 @@
-"""Whatever stands in a fact's attributes, no analysis fails: a log may claim any number, and a collector may miss one."""
+"""Whatever stands in a fact's attributes, no diagnosis fails: a log may claim any number, and a collector may miss one."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ from collectors.ingest import read_inputs, text_input
 from collectors.observation import Observation, Record, Relation, Sample
 from diagnosis.analyses import derive_all
 from diagnosis.facts import Facts
+from diagnosis.graph import build_graph
+from diagnosis.hypotheses import propose
+from diagnosis.ranking import rank
+from diagnosis.recovery import find_recoveries
 from tests.fuzzing.corpus import sample_texts
 from tests.fuzzing.targets import knowledge
 
@@ -43,14 +47,16 @@ def read_samples(chance: random.Random) -> Iterator[list[Record]]:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_no_analysis_fails(seed: int) -> None:
-    chance = random.Random(seed)
+def test_no_diagnosis_fails(seed: int) -> None:
+    chance, rulebook = random.Random(seed), knowledge().rulebook
     for records in read_samples(chance):
         changed = [change(one, chance) for one in records]
-        derive_all(
-            Facts(
-                [one for one in changed if isinstance(one, Observation)],
-                [one for one in changed if isinstance(one, Sample)],
-                [one for one in changed if isinstance(one, Relation)],
-            )
+        facts = Facts(
+            [one for one in changed if isinstance(one, Observation)],
+            [one for one in changed if isinstance(one, Sample)],
+            [one for one in changed if isinstance(one, Relation)],
         )
+        derive_all(facts)
+        causes, symptoms = propose(facts, rulebook)
+        graph = build_graph(facts, [one.entity for one in (*causes, *symptoms)])
+        rank(causes, symptoms, graph, rulebook, recoveries=find_recoveries(facts))
