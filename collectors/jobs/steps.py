@@ -54,7 +54,7 @@ _SCALES = (
     ),
     compile_later(rf"gradient overflow detected, ignoring gradient, setting loss scale to: (?P<next>{NUMBER})"),
 )
-_STRAGGLER = compile_later(r"\b(M[nx])(D?Rtt|Pwr|Tmp|Utl|Clk|Etpt)/Rnk: ([\d.]+)[A-Za-z%]*/(\d+)")
+_STRAGGLER = compile_later(r"\b(M[nx])(D?Rtt|Pwr|Tmp|Utl|Clk|Etpt)/Rnk: (\d{1,15}(?:\.\d{1,9})?)[A-Za-z%]*/(\d+)")
 
 
 def parse_line(line: Line) -> Iterator[Record]:
