@@ -205,7 +205,7 @@ def _parse_sxid(line: Line) -> Iterator[Record]:
     yield Relation(switch, address, "same", line.input, line.number, line.host)
     yield Observation(
         SOURCE, "sxid", line.input, line.number, line.number, line.text, code=match["code"].lstrip("0"), time=line.time,
-        node=line.host, entity=f"nvswitch:{attributes['nvswitch']}", attributes=attributes,
+        node=line.host, entity=switch, attributes=attributes,
     )  # fmt: skip
 
 

@@ -82,7 +82,8 @@ def parse_line(line: Line) -> Iterator[Record]:
     if set(attributes) - {"step"}:
         if line.rank:
             attributes["rank"] = line.rank
-        line.time = line.time if line.time is not None else find_iso(text)
+        if line.time is None:
+            line.time = find_iso(text)
         yield _observe(line, "step", "", attributes, f"rank:{line.rank}" if line.rank else "")
 
 

@@ -99,7 +99,8 @@ def parse_line(line: Line) -> Iterator[Observation]:
     """Yield a `phase` observation; its code is the phase, attribute `edge` is begin, part or end."""
     for phase, edge, regex in _COMPILED:
         if regex.search(line.text):
-            line.time = line.time if line.time is not None else find_iso(line.text)
+            if line.time is None:
+                line.time = find_iso(line.text)
             named = _RANK.search(line.text)
             second = _SECOND_WRITER.search(line.raw)  # a bar has no line end: another rank's message may follow it
             rank = (line.rank if second is None else "") or (named[1] if named else "")

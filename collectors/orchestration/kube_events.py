@@ -21,6 +21,7 @@ from collectors.observation import Observation, Record
 from collectors.orchestration.kube_command import command_above
 from collectors.orchestration.kube_context import Described, described_above
 from collectors.orchestration.kube_facts import make_event
+from collectors.orchestration.kube_fields import RULER
 from collectors.orchestration.kube_names import AGE, kind_named, parse_age
 from collectors.regex import compile_later
 from collectors.table import Columns, read_columns
@@ -46,7 +47,6 @@ MOST_WRAPPED = 40  # lines of one message
 
 _TABLE_HEAD = compile_later(r"^[A-Z][A-Z_ ]*\bREASON .*\bMESSAGE")
 _DESCRIBE_HEAD = compile_later(r"^\s+(?:FirstSeen\s+LastSeen\s.*)?Type\s+Reason\s+(?:Age\s+From\s+)?.*Message")
-_RULER = compile_later(r"^\s+-+(?:\s+-+)+\s*$")
 _AGE_CELL = compile_later(rf"{AGE}(?: \(x(?P<count>\d+) over (?P<span>\S+)\))?|\d{{4}}-\d\d-\d\dT\S+")
 _BARE = compile_later(
     rf"^\s*(?P<type>Normal|Warning) {{2,}}(?P<reason>\w+) {{2,}}(?P<age>{AGE}(?: \(x\d+ over \S+\))?)"
@@ -154,7 +154,7 @@ def _read_described(reader: Reader, columns: Columns | None, about: Described) -
         line = reader.peek()
         if line is None or not line.strip() or (_STOP.match(line) and not line.startswith("  ")):
             return
-        if _RULER.match(line):
+        if RULER.match(line):
             reader.next()
             continue
         row = _described_row(line, columns)
@@ -183,7 +183,7 @@ def _join_wrapped(
     parts, last = [message], number
     for _ in range(MOST_WRAPPED):
         line = reader.peek()
-        if line is None or not line.strip() or _STOP.match(line) or _RULER.match(line):
+        if line is None or not line.strip() or _STOP.match(line) or RULER.match(line):
             break
         if (_described_row(line, columns) if described else _table_row(line, columns)) is not None:
             break
