@@ -41,6 +41,7 @@ from collectors.fabric import (
     optics,
     perftest,
     port_files,
+    port_tests,
     rdma_settings,
     sharp,
     subnet_manager,
@@ -85,6 +86,7 @@ from collectors.host import (
     memory_lines,
     oom,
     other_systems,
+    pci_resources,
     power_supplies,
     rasdaemon,
     redfish,
@@ -113,7 +115,7 @@ from collectors.jobs import (
     triton,
     weights,
 )
-from collectors.metrics import prometheus, promtool, series
+from collectors.metrics import cloudwatch, prometheus, promtool, series
 from collectors.orchestration import (
     container_runtime,
     control_plane,
@@ -140,6 +142,7 @@ from collectors.prefix import peel
 
 COLLECTORS: tuple[ModuleType, ...] = (
     kernel,
+    pci_resources,
     apei,
     boot,
     rasdaemon,
@@ -188,6 +191,7 @@ COLLECTORS: tuple[ModuleType, ...] = (
     bug_report,
     prometheus,
     promtool,
+    cloudwatch,
     dcgm,
     dcgm_messages,
     dcgm_diagnosis,
@@ -224,6 +228,7 @@ COLLECTORS: tuple[ModuleType, ...] = (
     optics,
     perftest,
     port_files,
+    port_tests,
     rdma_settings,
     sharp,
     nccl_topology,
