@@ -52,6 +52,7 @@ _ROW = compile_later(
 )
 _END = compile_later(r"^-{10,}$")
 _GBPS = {"Gb/sec": 1.0, "MB/sec": 8e6 / 1e9, "MiB/sec": 8 * 2**20 / 1e9, "Gb/s": 1.0}
+_FOREIGN = 25  # between the settings and the rows stand the addresses of each connection, and rulers
 _LARGE = 65536  # bytes from which on a message size shows what the link carries
 
 
@@ -81,16 +82,20 @@ def parse_block(reader: Reader) -> Iterator[Record]:
     said: dict[str, str] = {}
     unit, best = "", None
     latency = False
+    foreign = 0  # lines since one that belongs to a test
     for _ in range(400):
         raw = reader.peek()
-        if raw is None:
+        if raw is None or foreign > _FOREIGN:
             break
+        foreign += 1
         text = peel(reader.input, reader.number, raw).text if not raw.startswith(" ") else raw
         title, head, row = _TITLE.search(text), _HEAD.match(text), _ROW.match(text)
         if title and said.get("test"):
             break
         number = reader.number
         reader.next()
+        if title or head or row:
+            foreign = 0
         if title:
             said |= {"test": title["test"].lower(), "what": title["what"].lower()}
         elif head:
@@ -104,6 +109,7 @@ def parse_block(reader: Reader) -> Iterator[Record]:
             break
         else:
             for setting in _SETTING.finditer(text):
+                foreign = 0
                 said[setting["name"].lower().replace(" ", "_")] = setting["value"].partition("[")[0]
     if best:
         device = said.get("device", "")

@@ -10,7 +10,10 @@ llm.c, OLMo-core.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from functools import cache
 
+from collectors.literals import find_required_literals
 from collectors.regex import compile_later
 
 # Bounded: a number without end, before a word that is missing, would be tried from each of its digits.
@@ -24,7 +27,7 @@ ANCHORS = (
     r"train_step_timing in s: ", r"\biter time \(s\): ", r"device/MFU(?: \(actual avg\))?=\d",
 )  # fmt: skip
 # (attribute, regex, factor to the unit or None for text); the first that is found for an attribute counts
-FIELDS: tuple[tuple[str, re.Pattern[str], float | None], ...] = tuple(
+_FIELDS: tuple[tuple[str, re.Pattern[str], float | None], ...] = tuple(
     (name, compile_later(regex), factor)
     for name, regex, factor in (
         ("step", r"iteration:? +(\d+) ?/", None),
@@ -84,6 +87,35 @@ FIELDS: tuple[tuple[str, re.Pattern[str], float | None], ...] = tuple(
         ("rate", rf"\btok/s {_GROUPED}", 1.0),
     )
 )
+
+
+def find_fields(text: str) -> Iterator[tuple[str, re.Match[str], float | None]]:
+    """Yield (attribute, match, factor to the unit or None for text) for each attribute that a line holds.
+
+    Most regexes are of other programs: what they cannot do without is not in the text, which takes a tenth of a search to see.
+    """
+    found = ""
+    for name, literal, regex, factor in _guarded_fields():
+        if name == found or literal not in text:
+            continue
+        match = regex.search(text)
+        if match:
+            found = name
+            yield name, match, factor
+
+
+@cache
+def _guarded_fields() -> tuple[tuple[str, str, re.Pattern[str], float | None], ...]:
+    """Return the fields with the longest literal that each needs, "" where it needs none."""
+    return tuple(
+        (
+            name,
+            max((one[0] for one in find_required_literals(regex.pattern) if len(one) == 1), key=len, default=""),
+            regex,
+            factor,
+        )
+        for name, regex, factor in _FIELDS
+    )
 
 
 def to_percent(value: float, text: str) -> float:

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from collectors.clock import find_iso
 from collectors.jobs import step_figures
-from collectors.jobs.step_figures import FIELDS, NUMBER, to_percent
+from collectors.jobs.step_figures import NUMBER, find_fields, to_percent
 from collectors.observation import Observation, Record
 from collectors.prefix import Line
 from collectors.quantities import plain
@@ -68,17 +68,13 @@ def parse_line(line: Line) -> Iterator[Record]:
         yield from _read_extremes(line, extremes)
         return
     attributes: dict[str, str] = {}
-    for name, regex, factor in FIELDS:
-        if name in attributes:
+    for name, match, factor in find_fields(text):
+        value = match[match.lastindex or 1]  # the running average where there is one
+        if factor is None:
+            attributes[name] = _plain_text(value)
             continue
-        match = regex.search(text)
-        if match:
-            value = match[match.lastindex or 1]  # the running average where there is one
-            if factor is None:
-                attributes[name] = _plain_text(value)
-                continue
-            number = float(value.replace(",", "")) * factor
-            attributes[name] = plain(to_percent(number, match[0]) if name == "mfu" else number)
+        number = float(value.replace(",", "")) * factor
+        attributes[name] = plain(to_percent(number, match[0]) if name == "mfu" else number)
     if set(attributes) - {"step"}:
         if line.rank:
             attributes["rank"] = line.rank
