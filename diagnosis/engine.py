@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from diagnosis.ranking import rank
 from diagnosis.recovery import find_recoveries
 from diagnosis.report import Context, build_report
 from diagnosis.rulebook import Rulebook, find_rules_folder
-from diagnosis.rulebook.priors import load_priors
+from diagnosis.rulebook.reference import Reference, load_reference
 
 
 @dataclass(slots=True)
@@ -37,7 +37,7 @@ class Knowledge:
     library: Library
     registry: Registry
     scanner: Scanner
-    priors: Mapping[str, float] = field(default_factory=dict)
+    reference: Reference = field(default_factory=Reference)
 
     @classmethod
     def build(
@@ -46,9 +46,9 @@ class Knowledge:
         """Join rules, cases and collectors; compiles the scan unless an engine is given or, with `cached`, kept."""
         registry = Registry()
         patterns = [*registry.patterns(), *rulebook.patterns, UNEXPLAINED]
+        reference = load_reference(find_rules_folder())
         scanner = Scanner(patterns, engine, choose=_choose_kept if cached else choose_engine)
-        priors = load_priors(find_rules_folder() / "tables" / "priors.csv")
-        return cls(rulebook, library if library is not None else load_cases(), registry, scanner, priors)
+        return cls(rulebook, library if library is not None else load_cases(), registry, scanner, reference)
 
 
 def _choose_kept(patterns: Sequence[Pattern]) -> HyperscanEngine | Re2Engine:
@@ -158,7 +158,8 @@ def weigh(
     graph = build_graph(facts, [one.entity for one in (*causes, *symptoms)])
     rulebook = knowledge.rulebook
     recoveries = find_recoveries(facts)
-    ranked = rank(causes, symptoms, graph, rulebook, priors=knowledge.priors, recoveries=recoveries, language=language)
+    priors = knowledge.reference.priors
+    ranked = rank(causes, symptoms, graph, rulebook, priors=priors, recoveries=recoveries, language=language)
     return ranked, symptoms
 
 
@@ -167,6 +168,7 @@ def suspect(
 ) -> tuple[list[Hypothesis], list[Hypothesis]]:
     """Return the causes and symptoms that facts give reason to think of, not yet weighed against each other."""
     add_queries(facts, store, knowledge.rulebook)
+    facts.reference = knowledge.reference
     derive_all(facts)
     return propose(facts, knowledge.rulebook, language=language)
 

@@ -11,6 +11,7 @@ from collectors.observation import Observation, Relation, Sample
 from collectors.store import Store
 from diagnosis.entities import Resolver
 from diagnosis.rulebook import Rulebook
+from diagnosis.rulebook.reference import Reference
 
 MOST_ROWS = 100_000  # rows of a window that are read one and all
 MOST_REPEATS = 200  # of a larger window, the first and as many last of what says the same
@@ -31,6 +32,7 @@ class Facts:
     by_metric: dict[str, list[Sample]] = field(default_factory=lambda: defaultdict(list))
     resolver: Resolver = field(default_factory=Resolver)
     derived_kinds: set[str] = field(default_factory=set)
+    reference: Reference = field(default_factory=Reference)  # what analyses hold the facts against
 
     def __post_init__(self) -> None:
         self.resolver = Resolver(self.relations)

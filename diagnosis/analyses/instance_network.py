@@ -8,14 +8,11 @@ say how many it found; `gbps` of the whole type, `cards`, `found`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 
 from collectors.observation import Observation
 from diagnosis.analyses.pace import make
 from diagnosis.facts import Facts
 from diagnosis.figures import read_whole
-from diagnosis.rulebook.instances import Instance, load_instances
-from diagnosis.rulebook.loader import find_rules_folder
 
 _OLD_NAMES = {"P3dn": "p3dn.24xlarge", "P4d": "p4d.24xlarge", "P4de": "p4de.24xlarge"}  # aws-ofi-nccl up to 1.5
 
@@ -29,7 +26,7 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
     for one in facts.by_kind.get("provider", ()):
         counted.setdefault(one.node, one)
     for host, one in sorted(hosts.items()):
-        known = _instances().get(_OLD_NAMES.get(one.code, one.code))
+        known = facts.reference.instances.get(_OLD_NAMES.get(one.code, one.code))
         if known is None:
             continue
         provider = counted.get(host)
@@ -37,8 +34,3 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
         code = "unknown" if found is None else "part" if found < known.cards else "whole"
         attributes = {"gbps": f"{known.gbps:g}", "cards": str(known.cards), **({"found": str(found)} if found else {})}
         yield make(one, "instance-network", attributes, code), [one, *([provider] if provider is not None else [])]
-
-
-@cache
-def _instances() -> dict[str, Instance]:
-    return load_instances(find_rules_folder() / "tables" / "instance-networks.csv")

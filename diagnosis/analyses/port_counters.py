@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from collectors.observation import Observation, Sample
 from diagnosis.facts import Facts, observe_sample
+from diagnosis.figures import parse_whole
 
 _WATCHED = frozenset({
     "symbol_error", "link_error_recovery", "link_downed", "local_link_integrity_errors", "port_rcv_errors",
@@ -101,7 +102,9 @@ def _unused_classes(
     facts: Facts, series: Mapping[tuple[str, str], Mapping[str, list[Sample]]]
 ) -> Iterator[tuple[Observation, list[Observation]]]:
     for pfc in facts.by_kind.get("pfc", ()):
-        lossless = {int(one) for one in pfc.attributes.get("enabled", "").split() if one.isdigit()}
+        lossless = {
+            value for one in pfc.attributes.get("enabled", "").split() if (value := parse_whole(one)) is not None
+        }
         link = facts.resolver.resolve(pfc.entity, pfc.node) if pfc.entity else ""
         counters = series.get((pfc.node, link))
         if not lossless or counters is None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from functools import cache
 from itertools import chain
 from statistics import median
 
@@ -21,8 +20,7 @@ from collectors.observation import Observation
 from diagnosis.analyses.pace import make
 from diagnosis.facts import Facts
 from diagnosis.figures import read_number
-from diagnosis.rulebook.loader import find_rules_folder
-from diagnosis.rulebook.peaks import find_peak, load_peaks
+from diagnosis.rulebook.peaks import find_peak
 
 Derived = Iterator[tuple[Observation, list[Observation]]]
 _LOW, _LOW_WITH_EXPERTS = 0.1, 0.04  # of the dense peak
@@ -46,11 +44,6 @@ def derive(facts: Facts) -> Derived:
         if run not in told:
             yield from _late_slowdown(sorted(steps, key=lambda one: one.line))
     yield from _timers(facts)
-
-
-@cache
-def _peaks() -> dict[str, float]:
-    return load_peaks(find_rules_folder() / "tables" / "gpu-peaks.csv")
 
 
 def _work(steps: list[Observation], facts: Facts) -> Derived:
@@ -87,10 +80,12 @@ def _peak(name: str, facts: Facts) -> tuple[float, list[Observation]]:
         facts.by_kind.get(kind, ()) for kind in ("run-gpu", "gpu_row", "gpu_listed", "test-device")
     ):
         model = one.attributes.get("model") or one.code
-        named.append((find_peak(model, _peaks()), [one] if one.kind == "run-gpu" and one.input == name else []))
+        named.append(
+            (find_peak(model, facts.reference.peaks), [one] if one.kind == "run-gpu" and one.input == name else [])
+        )
     for metric in ("DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_SM_CLOCK"):
         samples = facts.by_metric.get(metric, ())
-        named.extend((find_peak(sample.labels.get("modelName", ""), _peaks()), []) for sample in samples)
+        named.extend((find_peak(sample.labels.get("modelName", ""), facts.reference.peaks), []) for sample in samples)
     known = [row for row in named if row[0]]
     if known:
         return min(known, key=lambda row: (row[0], not row[1]))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import NamedTuple
 
-from diagnosis.rulebook.document import RuleError
+from diagnosis.rulebook.rows import read_rows
 
 
 class Instance(NamedTuple):
@@ -21,13 +20,5 @@ def load_instances(path: Path) -> dict[str, Instance]:
 
     Raises RuleError naming file:line for a row without a name, two whole numbers or a source.
     """
-    found: dict[str, Instance] = {}
-    with path.open(encoding="utf-8", newline="") as stream:
-        for number, row in enumerate(csv.DictReader(stream), 2):
-            name, gbps, cards = row.get("instance") or "", row.get("gbps") or "", row.get("cards") or ""
-            if not (name and gbps.isdecimal() and cards.isdecimal() and row.get("source")) or name in found:
-                raise RuleError(
-                    [f"{path.name}:{number}: expected instance, whole Gb/s, number of cards and source: {dict(row)}"]
-                )
-            found[name] = Instance(float(gbps), int(cards))
-    return found
+    rows = read_rows(path, ("instance",), whole=("gbps", "cards"), unique="instance")
+    return {row["instance"]: Instance(float(row["gbps"]), int(row["cards"])) for row in rows}

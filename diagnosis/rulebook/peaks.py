@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from diagnosis.rulebook.document import RuleError
+from diagnosis.rulebook.rows import read_rows
 
 _SLICE = re.compile(r"\bMIG\b|GRID|vGPU")  # a part of a card
 
@@ -17,16 +16,8 @@ def load_peaks(path: Path) -> dict[str, float]:
 
     Raises RuleError naming file:line for a row without a model, a positive number, a precision or a source.
     """
-    peaks: dict[str, float] = {}
-    with path.open(encoding="utf-8", newline="") as stream:
-        for number, row in enumerate(csv.DictReader(stream), 2):
-            model, tflops = row.get("model") or "", row.get("tflops") or ""
-            if not (model and tflops.isdecimal() and row.get("precision") and row.get("source")) or model in peaks:
-                raise RuleError(
-                    [f"{path.name}:{number}: expected model, whole TFLOP/s, precision and source: {dict(row)}"]
-                )
-            peaks[model] = float(tflops)
-    return peaks
+    rows = read_rows(path, ("model", "precision"), whole=("tflops",), unique="model")
+    return {row["model"]: float(row["tflops"]) for row in rows}
 
 
 def find_peak(name: str, peaks: Mapping[str, float]) -> float:

@@ -28,6 +28,7 @@ from time import process_time
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from api.cli import collect_rarely
+from collectors.blocks import BLOCK
 from collectors.engines import Engine, Re2Engine
 from collectors.ingest import Input, read_inputs
 from collectors.literals import choose_literals, estimate_rate
@@ -38,7 +39,6 @@ from diagnosis.engine import Knowledge, take_in
 from diagnosis.rulebook import load_rulebook
 from tests.benchmarks.generate import Log, collect_examples
 
-BLOCK = 2 << 20
 NOW = 1_764_547_200.0
 FAULTWALK = Path(sys.executable).with_name("faultwalk")
 BYTECODE = Path(tempfile.gettempdir()) / "faultwalk-bench-bytecode"

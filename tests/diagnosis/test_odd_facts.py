@@ -55,6 +55,7 @@ def test_no_diagnosis_fails(seed: int) -> None:
             [one for one in changed if isinstance(one, Observation)],
             [one for one in changed if isinstance(one, Sample)],
             [one for one in changed if isinstance(one, Relation)],
+            reference=knowledge().reference,
         )
         derive_all(facts)
         causes, symptoms = propose(facts, rulebook)

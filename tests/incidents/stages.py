@@ -61,6 +61,7 @@ def cost(ranks: int, seeds: Sequence[int], knowledge: Knowledge, *, channels: in
         with closing(Store.open()) as store:
             intakes = found.time("intake", lambda: take_in(inputs, knowledge, store, now=NOW, batch="one"))  # noqa: B023
             facts = found.time("read back", lambda: load_facts(store))
+            facts.reference = knowledge.reference
             found.facts += len(facts.observations) + len(facts.samples) + len(facts.relations)
             for module in ANALYSES:
                 name = module.__name__.rpartition(".")[2]
@@ -69,7 +70,7 @@ def cost(ranks: int, seeds: Sequence[int], knowledge: Knowledge, *, channels: in
             causes, symptoms = found.time("propose", lambda: propose(facts, rulebook))  # noqa: B023
             entities = [one.entity for one in (*causes, *symptoms)]
             graph = found.time("graph", lambda: build_graph(facts, entities))  # noqa: B023
-            found.time("rank", lambda: rank(causes, symptoms, graph, rulebook, priors=knowledge.priors))  # noqa: B023
+            found.time("rank", lambda: rank(causes, symptoms, graph, rulebook, priors=knowledge.reference.priors))  # noqa: B023
             found.time("whole diagnosis", lambda: diagnose(store, knowledge, now=NOW, intakes=intakes))  # noqa: B023
             if count:
                 profile = cProfile.Profile()

@@ -51,6 +51,7 @@ def _observe(example: Example) -> tuple[Conditions, Any]:
     facts = load_facts(store)
     add_queries(facts, store, knowledge().rulebook)
     store.close()
+    facts.reference = knowledge().reference
     derive_all(facts)
     return Conditions(facts, knowledge().rulebook), facts
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from diagnosis.analyses import bandwidth, instance_network
+from diagnosis.rulebook import find_rules_folder
+from diagnosis.rulebook.reference import load_reference
 from tests.diagnosis.analyses.test_job_network import read
 
 H100, H800, A100 = "NVIDIA H100 80GB HBM3", "NVIDIA H800", "NVIDIA A100-SXM4-80GB"
@@ -88,6 +90,7 @@ def test_between_machines_of_a_cloud(busbw: float, code: str) -> None:
     for node in ("node-0", "node-1"):
         text += f"{node}:35:89 [0] NCCL INFO NET/OFI Running on p4d.24xlarge platform, topology file /opt/p4d-24xl-topo.xml\n"
     facts = read(text)
+    facts.reference = load_reference(find_rules_folder())
     for one, because in list(instance_network.derive(facts)):
         facts.add(one, because)
     (found,) = (one for one, _ in bandwidth.derive(facts))

@@ -7,6 +7,10 @@ import pytest
 from collectors.observation import Observation, Sample
 from diagnosis.analyses import pace, step_speed
 from diagnosis.facts import Facts
+from diagnosis.rulebook import find_rules_folder
+from diagnosis.rulebook.reference import load_reference
+
+REFERENCE = load_reference(find_rules_folder())
 
 LARGE = Observation("training", "model-size", "a", 1, 1, "size", attributes={"parameters": "8030261248"})
 H100 = Observation("training", "run-gpu", "a", 2, 2, "card", code="NVIDIA H100 80GB HBM3")
@@ -22,7 +26,7 @@ def run(figure: str, values: list[float]) -> list[Observation]:
 
 
 def derived(*facts: Observation, kind: str = "step-work") -> list[Observation]:
-    return [one for one, _ in step_speed.derive(Facts(list(facts))) if one.kind == kind]
+    return [one for one, _ in step_speed.derive(Facts(list(facts), reference=REFERENCE)) if one.kind == kind]
 
 
 def test_a_large_model_far_below_the_peak() -> None:
@@ -70,7 +74,7 @@ def test_the_peak_that_the_program_counts_with() -> None:
 
 def test_the_slowest_gpu_of_the_inputs_is_the_measure() -> None:
     sample = Sample("metrics", "DCGM_FI_DEV_GPU_UTIL", 99.0, "b", 1, labels={"modelName": "NVIDIA A100-SXM4-80GB"})
-    facts = Facts([LARGE, H100, *run("tflops", [41] * 5)], [sample])
+    facts = Facts([LARGE, H100, *run("tflops", [41] * 5)], [sample], reference=REFERENCE)
     ((found, because),) = list(step_speed.derive(facts))
     assert (found.code, found.attributes["peak"], len(because)) == ("ordinary", "312", 3)
 

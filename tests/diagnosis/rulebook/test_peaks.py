@@ -45,5 +45,5 @@ def test_names_that_programs_print(name: str, tflops: float) -> None:
 def test_a_bad_row_is_named(tmp_path: Path, row: str) -> None:
     path = tmp_path / "gpu-peaks.csv"
     path.write_text(f"model,tflops,precision,source\n{row}\n")
-    with pytest.raises(RuleError, match=r"gpu-peaks\.csv:2: expected model"):
+    with pytest.raises(RuleError, match=r"gpu-peaks\.csv:2: "):
         load_peaks(path)

@@ -16,7 +16,7 @@ def test_shares_of_a_cause_are_added(tmp_path: Path) -> None:
 def test_a_row_without_count_or_source_is_named(tmp_path: Path, row: str) -> None:
     path = tmp_path / "priors.csv"
     path.write_text(f"cause,count,source\n{row}\n", "utf-8")
-    with pytest.raises(RuleError, match=r"priors\.csv:2: expected cause"):
+    with pytest.raises(RuleError, match=r"priors\.csv:2: "):
         load_priors(path)
 
 
