@@ -91,6 +91,7 @@ from collectors.host import (
     rasdaemon,
     redfish,
     stacks,
+    syscall_summary,
     system_logs,
 )
 from collectors.jobs import (
@@ -156,6 +157,7 @@ COLLECTORS: tuple[ModuleType, ...] = (
     host_load,
     host_processes,
     host_space,
+    syscall_summary,
     series,
     stacks,
     steps,

@@ -110,22 +110,23 @@ def _read_ports(reader: Reader) -> Iterator[Record]:
         if match:
             nic = match["ca"] or match["ibstatus"] or match["hca"]
             port = match["port"] or ""
-            continue
-        found = _PORT.match(raw)
-        if found:
-            port = found["port"]
-            continue
-        field = _FIELD.match(raw)
-        name = _NAMES.get(field["name"].strip().lower()) if field else None
-        if field is None or name is None:
-            continue
-        if not port and name == "firmware":
-            shared[name] = field["value"]
-            continue
-        port = port or "1"
-        ports.setdefault(port, {})[name] = field["value"]
-        begin, _, text = place.get(port, (number, number, ""))
-        place[port] = (begin, number, f"{text}, {raw.strip()}" if text else raw.strip())
+        # `paste - - - -` puts a whole section into one line, its name first.
+        for piece in raw[match.end() :].split("\t") if match else (raw,):
+            found = _PORT.match(piece)
+            if found:
+                port = found["port"]
+                continue
+            field = _FIELD.match(piece)
+            name = _NAMES.get(field["name"].strip().lower()) if field else None
+            if field is None or name is None:
+                continue
+            if not port and name == "firmware":
+                shared[name] = field["value"]
+                continue
+            port = port or "1"
+            ports.setdefault(port, {})[name] = field["value"]
+            begin, _, text = place.get(port, (number, number, ""))
+            place[port] = (begin, number, f"{text}, {piece.strip()}" if text else piece.strip())
     for port, fields in ports.items():
         state = re.sub(r"^\d+: |PORT_| \(\d+\)$", "", fields.get("state", "")).strip().lower()
         begin, end, text = place[port]

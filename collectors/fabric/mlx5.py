@@ -85,8 +85,9 @@ def parse_line(line: Line) -> Iterator[Record]:
         return
     module = _MODULE.search(line.text)
     if module:
-        code = (module["error"] or module["state"]).strip().lower()
-        yield _observe(line, "nic-module", code, module["pci"], {"module": module["module"], "state": module["state"]})
+        code = (module["error"] or module["state"]).partition("(")[0].strip().lower()
+        attributes = {"module": module["module"], "state": module["state"].lower()}
+        yield _observe(line, "nic-module", code, module["pci"], attributes)
         return
     health = _HEALTH.search(line.text) or _SYNDROME.search(line.text)
     if health:

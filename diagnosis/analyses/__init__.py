@@ -9,6 +9,7 @@ from types import ModuleType
 
 from diagnosis.analyses import (
     bandwidth,
+    bootstrap_networks,
     collectives,
     cpu_throttling,
     driver_build,
@@ -74,6 +75,7 @@ ANALYSES: tuple[ModuleType, ...] = (
     job_limits,
     rails,
     instance_network,
+    bootstrap_networks,
     bandwidth,
     group_runs,
     scheduling,

@@ -128,3 +128,16 @@ def test_a_single_counter_that_cat_prints() -> None:
         "link:mlx5_0:1",
         "node-a",
     )
+
+
+def test_sections_that_paste_joined_into_lines() -> None:
+    text = (
+        "$ ibstat | egrep '^CA|State|Rate|Link layer' | paste - - - -\n"
+        "CA 'mlx5_0'\t\tState: Active\t\tRate: 400\t\tLink layer: InfiniBand\n"
+        "CA 'mlx5_1'\t\tState: Down\t\tRate: 10\t\tLink layer: InfiniBand\n"
+    )
+    found = seen(read(text), "port")
+    assert [(one.code, one.entity, one.attributes.get("gbps"), one.attributes["link_layer"]) for one in found] == [
+        ("active", "link:mlx5_0:1", "400", "InfiniBand"),
+        ("down", "link:mlx5_1:1", "10", "InfiniBand"),
+    ]
