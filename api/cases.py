@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from api.cli import fail
+from api.command import fail
 from casebase.case import CaseError, Language
 from casebase.library import Library, load_cases
 from diagnosis.rulebook import load_rulebook

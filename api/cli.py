@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gc
-import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from api.command import collect_rarely, fail
 
 app = typer.Typer(
     name="faultwalk",
@@ -27,12 +27,6 @@ RulesOption = Annotated[
 ]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress on standard error.")]
 LanguageOption = Annotated[str, typer.Option("--lang", help="Language of the report: en or zh.")]
-
-
-def fail(message: str) -> typer.Exit:
-    """Print a message to standard error and return the exit that carries status 2."""
-    print(f"faultwalk: {message}", file=sys.stderr)
-    return typer.Exit(2)
 
 
 def _language(value: str) -> str:
@@ -262,12 +256,6 @@ def serve(
 ) -> None:
     """Answer over HTTP, with a page to paste into; FAULTWALK_* variables set what has no option here."""
     import_module("api.serve").run(host=host, port=port, store=store, token_file=token_file, rules=rules)
-
-
-def collect_rarely() -> None:
-    """Have Python look for garbage rarely: what a command loads stays, and looking through it again and again takes a tenth of
-    its time."""
-    gc.set_threshold(50_000, 20, 100)
 
 
 def main() -> None:

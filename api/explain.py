@@ -8,8 +8,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from api.cli import fail
 from api.codes import explain_code, split_name
+from api.command import fail
 from api.wording import word
 from diagnosis.model import Language
 from diagnosis.rulebook import CauseRule, Rulebook, RuleError, find_rules_folder, load_rulebook

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from api.cli import fail
+from api.command import fail
 from api.gather_plan import Plan, Step, Where, make_plan
 from api.gather_script import make_script
 from api.progress import Progress

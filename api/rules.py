@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from api.cli import fail
+from api.command import fail
 from diagnosis.link_registers import load_link_bits
 from diagnosis.rulebook import Rulebook, RuleError, find_rules_folder, load_rulebook
 from diagnosis.tables import TableError, load_tables

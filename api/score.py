@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from api.cli import fail
+from api.command import fail
 from api.knowledge import load_knowledge
 from collectors.ingest import Input
 from diagnosis.engine import Knowledge, triage

@@ -15,7 +15,7 @@ from granian.log import LogLevels
 from pydantic import ValidationError
 from starlette.types import ASGIApp
 
-from api.cli import fail
+from api.command import fail
 from api.settings import Settings, SettingsError, default_store, read_token
 
 _HEAD_BYTES = 64 << 10  # of a request's line and headers, and of what is read ahead

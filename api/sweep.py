@@ -18,12 +18,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from api.bounds import BoundsError, read_limits
-from api.cli import collect_rarely, fail
+from api.command import collect_rarely, fail, read_moment, shown_name
 from api.knowledge import load_knowledge
 from api.places import Places
 from api.progress import Progress
 from api.sweep_table import COLUMNS, Row, Swept, make_row, merge_shared, order_rows, print_swept
-from api.triage import read_moment, shown_name
 from collectors import notes
 from collectors.archives import Limits, Opened, expand, list_files
 from collectors.identity import normalise_node

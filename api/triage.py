@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Iterator
@@ -11,14 +10,13 @@ from pathlib import Path
 
 from api.alert_labels import Victim
 from api.bounds import BoundsError, read_limits
-from api.cli import fail
+from api.command import fail, read_moment, shown_name
 from api.knowledge import load_knowledge
 from api.markdown import render_markdown
 from api.progress import Progress
 from api.refused import note_refused
 from api.scope import Index, Scope
 from collectors.archives import Limits, Opened, expand, list_files
-from collectors.clock import parse_iso
 from collectors.identity import normalise_node
 from collectors.ingest import Input
 from collectors.notes import Note
@@ -134,11 +132,6 @@ def _check(name: str) -> None:
         raise fail(f"{shown_name(name)}: {error.strerror}") from error
 
 
-def shown_name(name: str) -> str:
-    """Return a name as a report can hold it: a path may be any bytes, a report is UTF-8."""
-    return os.fsencode(name).decode("utf-8", "replace")
-
-
 def _open(names: list[str], opened: Opened, progress: Progress, limits: Limits) -> Iterator[Input]:
     """Yield every text of files, archives and folders, one after the other."""
     files: list[tuple[str, Path | None]] = []
@@ -168,13 +161,3 @@ def _size(path: Path | None) -> int | None:
         return path.stat().st_size if path is not None and path.is_file() else None
     except OSError:
         return None
-
-
-def read_moment(text: str | None, option: str) -> float | None:
-    """Return the time that an option names; exits with a clear line when it is none."""
-    if text is None:
-        return None
-    moment = parse_iso(text if len(text) > 10 else f"{text}T00:00:00")
-    if moment is None:
-        raise fail(f"{option} {text}: expected a time such as 2026-01-31T04:15:00Z")
-    return moment

@@ -27,7 +27,7 @@ from time import process_time
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from api.cli import collect_rarely
+from api.command import collect_rarely
 from collectors.blocks import BLOCK
 from collectors.engines import Engine, Re2Engine
 from collectors.ingest import Input, read_inputs

@@ -20,7 +20,7 @@ from time import perf_counter, process_time
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from api.cli import collect_rarely
+from api.command import collect_rarely
 from api.progress import Progress
 from api.sweep import read_files
 from collectors.observation import Observation
