@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from collectors.observation import Observation
+from diagnosis.analyses.derived import Derived, derive_at
 from diagnosis.facts import Facts
 from diagnosis.figures import parse_whole, read_number, read_ranks, read_whole
 
@@ -80,7 +81,7 @@ def read_busbw(row: Observation) -> float:
     return max(read_number(row, "busbw") or 0.0, read_number(row, "in_place") or 0.0)
 
 
-def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield a `bandwidth` fact for each test with a message large enough."""
     for test in _read_tests(facts):
         largest = max(test.rows, key=read_size)
@@ -102,11 +103,11 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
             f", {expected:.0f} expected of the {bound}" if expected else ""
         )
         hosts = test.hosts()
-        yield Observation(
-            "derived", "bandwidth", largest.input, largest.line, largest.line, text, code=code, time=largest.time,
-            node=hosts[0] if len(hosts) == 1 else "", attributes={name: value for name, value in attributes.items() if value},
-            raw=largest.raw,
-        ), [largest, *proof[:_MOST_CITED]]  # fmt: skip
+        where = hosts[0] if len(hosts) == 1 else ""
+        yield (
+            derive_at(largest, "bandwidth", code, text, attributes, node=where),
+            [largest, *proof[:_MOST_CITED]],
+        )
 
 
 def _read_tests(facts: Facts) -> list[_Test]:

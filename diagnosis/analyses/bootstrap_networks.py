@@ -12,13 +12,13 @@ from collections import Counter
 from collections.abc import Iterator
 
 from collectors.observation import Observation
-from diagnosis.analyses.pace import make
+from diagnosis.analyses.derived import Derived, derive_at
 from diagnosis.facts import Facts
 
 _IPV4 = re.compile(r"(\d{1,3}\.\d{1,3}\.\d{1,3})\.\d{1,3}")
 
 
-def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield a `bootstrap-differs` fact for each such host; code its interface, attributes interface, address and usual."""
     hosts: dict[str, Observation] = {}
     for one in facts.by_kind.get("interfaces", ()):
@@ -40,7 +40,10 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
         usual = Counter(_first(other, "interfaces") for other in others).most_common(1)[0][0]
         attributes = {"interface": _first(one, "interfaces"), "address": _first(one, "addresses"), "usual": usual}
         peer = next(other for other in others if _first(other, "interfaces") == usual)
-        yield make(one, "bootstrap-differs", attributes, attributes["interface"]), [one, failed, peer]
+        yield (
+            derive_at(one, "bootstrap-differs", attributes["interface"], attributes=attributes, entity=one.entity),
+            [one, failed, peer],
+        )
 
 
 def _first(one: Observation, name: str) -> str:

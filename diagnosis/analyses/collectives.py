@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from collectors.observation import Observation
+from diagnosis.analyses.derived import Derived, derive_at
 from diagnosis.facts import Facts
 from diagnosis.figures import read_ranks, read_whole
 
@@ -24,7 +25,7 @@ _ONE_WAY = frozenset({"BROADCAST", "_BROADCAST_OOP", "REDUCE", "SEND", "RECV"})
 _FARTHEST = 64  # operations; numbers farther apart rather belong to other process groups
 
 
-def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield `collective` facts for each process group."""
     timeouts = facts.by_kind.get("watchdog-timeout", [])
     groups: dict[str, list[Observation]] = defaultdict(list)
@@ -37,9 +38,7 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
     yield from _absent(timeouts, facts)
 
 
-def _compare(
-    found: Sequence[Observation], timeouts: Sequence[Observation]
-) -> Iterator[tuple[Observation, list[Observation]]]:
+def _compare(found: Sequence[Observation], timeouts: Sequence[Observation]) -> Iterator[Derived]:
     last: dict[str, Observation] = {}
     for one in found:
         rank = one.attributes.get("rank", "")
@@ -82,7 +81,7 @@ def _compare(
         )
 
 
-def _differ(timeouts: Sequence[Observation]) -> Iterator[tuple[Observation, list[Observation]]]:
+def _differ(timeouts: Sequence[Observation]) -> Iterator[Derived]:
     by_sequence: dict[str, dict[tuple[str, str, str], Observation]] = defaultdict(dict)
     for one in timeouts:
         shape = (
@@ -100,7 +99,7 @@ def _differ(timeouts: Sequence[Observation]) -> Iterator[tuple[Observation, list
             yield _make("differs", first, attributes, whole=True), list(shapes.values())[:_MOST_CITED]
 
 
-def _apart(timeouts: Sequence[Observation]) -> Iterator[tuple[Observation, list[Observation]]]:
+def _apart(timeouts: Sequence[Observation]) -> Iterator[Derived]:
     """No rank ends such an operation before all have joined it, so ranks of one group wait in the same or in neighbouring ones.
 
     Up to torch 2.1 nothing names the group: the numbers are compared only while each rank reports one time-out.
@@ -125,7 +124,7 @@ def _apart(timeouts: Sequence[Observation]) -> Iterator[tuple[Observation, list[
             yield _make("apart", ordered[0], attributes, whole=True), [*ordered[: _MOST_CITED - 1], ordered[-1]]
 
 
-def _absent(timeouts: Sequence[Observation], facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def _absent(timeouts: Sequence[Observation], facts: Facts) -> Iterator[Derived]:
     sizes = [ranks for one in facts.by_kind.get("init", ()) if (ranks := read_ranks(one, "ranks")) is not None]
     said = {one.attributes["rank"] for one in timeouts if one.attributes.get("rank", "").isdigit()}
     said |= {
@@ -139,17 +138,18 @@ def _absent(timeouts: Sequence[Observation], facts: Facts) -> Iterator[tuple[Obs
     for rank in missing:
         first = timeouts[0] if timeouts else facts.by_kind["progress"][0]
         host = facts.resolver.host(hosts.get(f"rank:{rank}", ""))
-        yield Observation(
-            "derived", "collective", first.input, first.line, first.line, f"rank {rank} reports nothing, {len(said)} others do",
-            code="absent", time=first.time, entity=f"rank:{rank}", raw=first.raw,
-            attributes={"rank": str(rank), **({"peer_host": host} if host else {})},
-        ), list(timeouts[:3]) or [first]  # fmt: skip
+        text = f"rank {rank} reports nothing, {len(said)} others do"
+        attributes = {"rank": str(rank), "peer_host": host}
+        yield (
+            derive_at(first, "collective", "absent", text, attributes, node="", entity=f"rank:{rank}"),
+            list(timeouts[:3]) or [first],
+        )
 
 
 def _make(code: str, one: Observation, attributes: dict[str, str], *, whole: bool = False) -> Observation:
     rank = "" if whole else one.attributes.get("rank", "")
     text = f"rank {rank or 'all'} {code}: " + ", ".join(f"{name} {value}" for name, value in attributes.items())
-    return Observation(
-        "derived", "collective", one.input, one.line, one.line, text, code=code, time=one.time, node="" if whole else one.node,
-        entity=f"rank:{rank}" if rank else "", attributes={**attributes, **({"rank": rank} if rank else {})}, raw=one.raw,
+    return derive_at(
+        one, "collective", code, text, {**attributes, "rank": rank}, node="" if whole else None,
+        entity=f"rank:{rank}" if rank else "",
     )  # fmt: skip

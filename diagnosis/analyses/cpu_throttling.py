@@ -10,13 +10,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
-from collectors.observation import Observation, Sample
+from collectors.observation import Sample
+from diagnosis.analyses.derived import Derived, derive_at
 from diagnosis.facts import Facts, observe_sample
 
 _THROTTLED, _PERIODS = "container_cpu_cfs_throttled_periods_total", "container_cpu_cfs_periods_total"
 
 
-def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield a `cpu-throttle` observation for each container."""
     counters: dict[tuple[str, str], dict[str, list[Sample]]] = defaultdict(lambda: defaultdict(list))
     for metric in (_THROTTLED, _PERIODS):
@@ -35,11 +36,8 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
             "throttled": f"{throttled:.0f}",
         }
         line = replace(observe_sample(last), entity=f"pod:{pod}" if pod else "")
-        derived = Observation(
-            "derived", "cpu-throttle", last.input, last.line, last.line, f"cpu-throttle share={attributes['share']}", time=last.time,
-            node=last.node, entity=line.entity, attributes=attributes,
-        )  # fmt: skip
-        yield derived, [line]
+        text = f"cpu-throttle share={attributes['share']}"
+        yield derive_at(line, "cpu-throttle", "", text, attributes, entity=line.entity), [line]
 
 
 def _rise(samples: list[Sample]) -> float | None:

@@ -10,13 +10,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from collectors.observation import Observation
+from diagnosis.analyses.derived import Derived, derive_at
 from diagnosis.facts import Facts
 
 _DONE = frozenset({"installed"})
 _KINDS = ("running_kernel", "dkms", "driver_module", "modinfo", "kernel_modules")
 
 
-def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield `driver_build` observations, one for each host and input at most of each code."""
     hosts: dict[tuple[str, str], dict[str, list[Observation]]] = defaultdict(lambda: defaultdict(list))
     for kind in _KINDS:
@@ -27,7 +28,7 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
         yield from _version(found)
 
 
-def _kernel(found: dict[str, list[Observation]]) -> Iterator[tuple[Observation, list[Observation]]]:
+def _kernel(found: dict[str, list[Observation]]) -> Iterator[Derived]:
     kernels = {one.code for one in found["running_kernel"]}
     rows = [one for one in found["dkms"] if one.attributes.get("kernel")]
     loaded = found["driver_module"] or any(one.code == "loaded" for one in found["kernel_modules"])
@@ -47,7 +48,7 @@ def _kernel(found: dict[str, list[Observation]]) -> Iterator[tuple[Observation, 
     )
 
 
-def _version(found: dict[str, list[Observation]]) -> Iterator[tuple[Observation, list[Observation]]]:
+def _version(found: dict[str, list[Observation]]) -> Iterator[Derived]:
     loaded = {one.code: one for one in found["driver_module"]}
     on_disk = {
         one.attributes["version"]: one
@@ -68,7 +69,4 @@ def _version(found: dict[str, list[Observation]]) -> Iterator[tuple[Observation,
 
 
 def _make(one: Observation, code: str, text: str, attributes: dict[str, str]) -> Observation:
-    return Observation(
-        "derived", "driver_build", one.input, one.line, one.line_end, text, code=code, time=one.time, node=one.node,
-        attributes=attributes, raw=one.raw,
-    )  # fmt: skip
+    return derive_at(one, "driver_build", code, text, attributes)

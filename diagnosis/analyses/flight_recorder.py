@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from collectors.observation import Observation
+from diagnosis.analyses.derived import Derived
 from diagnosis.analyses.ranks import expand_ranks, make_collective, order_rank
 from diagnosis.analyses.recorder_peers import find_peer_waits
 from diagnosis.facts import Facts
@@ -30,8 +31,6 @@ _UNEVEN = (
     "barrier",
 )  # sizes may differ from rank to rank, or say nothing
 _GATHERS = ("nccl:gather", "gloo:gather", "xccl:gather", "hccl:gather")
-
-Derived = tuple[Observation, list[Observation]]
 
 
 @dataclass(slots=True)

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 
 from collectors.observation import Observation
 from collectors.orchestration.kube_resources import parse_quantity
+from diagnosis.analyses.derived import Derived
 from diagnosis.analyses.waiting import Waiting, find_capacity, find_waiting
 from diagnosis.facts import Facts
 from diagnosis.figures import parse_whole, read_number, read_whole
 
-Derived = tuple[Observation, Sequence[Observation]]
 _MEMBER = re.compile(
     r"^(?P<job>[a-z0-9][\w.-]*?)-(?P<role>workers?|master|launcher|chief|ps|head|leader|evaluator|actor|learner|node|rank|trainer|task|pod)(?:-\d+){1,3}(?:-[a-z0-9]{5})?$"
 )

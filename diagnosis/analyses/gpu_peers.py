@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from statistics import median
 
 from collectors.observation import Observation
+from diagnosis.analyses.derived import Derived, derive_at
 from diagnosis.facts import Facts
 from diagnosis.figures import parse_number
 
@@ -19,7 +20,7 @@ _BUSY = 50.0  # per cent of use from which link speed and clocks say something
 _SLOW = 0.75  # a clock below this share of its peers' median is behind
 
 
-def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield `gpu_outlier` observations."""
     yield from _nvlinks(facts)
     yield from _topology(facts)
@@ -45,9 +46,7 @@ def _is_busy(one: Observation) -> bool:
     )
 
 
-def _compare(
-    facts: Facts, kind: str, name: str, code: str, *, busy: bool, share: float
-) -> Iterator[tuple[Observation, list[Observation]]]:
+def _compare(facts: Facts, kind: str, name: str, code: str, *, busy: bool, share: float) -> Iterator[Derived]:
     groups: dict[tuple[str, str, str], dict[str, Observation]] = defaultdict(dict)
     for one in facts.by_kind.get(kind, ()):
         if _number(one, name) is not None and (not busy or _is_busy(one)):
@@ -64,7 +63,7 @@ def _compare(
                 yield _make(one, code, {"value": f"{own:g}", "peers": f"{middle:g}"}), [one]
 
 
-def _nvlinks(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def _nvlinks(facts: Facts) -> Iterator[Derived]:
     groups: dict[tuple[str, str, str], dict[str, list[Observation]]] = defaultdict(lambda: defaultdict(list))
     for one in facts.by_kind.get("nvlink", ()):
         groups[(one.input, one.node, one.attributes.get("model", ""))][one.entity].append(one)
@@ -81,7 +80,7 @@ def _nvlinks(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
                 yield _make(down[0], "nvlink", {"value": str(up[gpu]), "peers": str(most)}), down
 
 
-def _topology(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def _topology(facts: Facts) -> Iterator[Derived]:
     """Compare how many NVLinks the matrix of `topo -m` gives each GPU, summed over the others."""
     groups: dict[tuple[str, str], dict[str, Observation]] = defaultdict(dict)
     for one in facts.by_kind.get("gpu_topology", ()):
@@ -103,7 +102,4 @@ def _topology(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
 def _make(one: Observation, code: str, attributes: dict[str, str]) -> Observation:
     text = f"{code} {attributes['value']}, its peers {attributes['peers']}"
     more = {name: value for name, value in one.attributes.items() if name in ("pci", "gpu", "model")}
-    return Observation(
-        "derived", "gpu_outlier", one.input, one.line, one.line_end, text, code=code, time=one.time, node=one.node, entity=one.entity,
-        attributes={**more, **attributes}, raw=one.raw,
-    )  # fmt: skip
+    return derive_at(one, "gpu_outlier", code, text, {**more, **attributes}, entity=one.entity)

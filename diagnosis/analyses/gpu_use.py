@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from statistics import median
 
 from collectors.observation import Observation
+from diagnosis.analyses.derived import Derived, derive_at
 from diagnosis.facts import Facts, observe_sample
 
 # metric -> (attribute, factor)
@@ -34,7 +35,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _Key = tuple[str, str, str]  # input, node, GPU
 
 
-def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield `gpu-use` observations, citing the lines that say so."""
     values: dict[_Key, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     cited: dict[_Key, dict[str, Observation]] = defaultdict(dict)
@@ -81,8 +82,4 @@ def _make(key: _Key, names: dict[str, float], line: Observation) -> Observation:
     for label in ("pod", "namespace"):
         if line.attributes.get(label):
             attributes[label] = line.attributes[label]
-    text = "gpu-use " + " ".join(f"{name}={value}" for name, value in attributes.items())
-    return Observation(
-        "derived", "gpu-use", line.input, line.line, line.line_end, text, time=line.time, node=key[1], entity=key[2],
-        attributes=attributes, raw=line.raw,
-    )  # fmt: skip
+    return derive_at(line, "gpu-use", attributes=attributes, node=key[1], entity=key[2])

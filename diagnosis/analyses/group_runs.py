@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from collectors.observation import Observation
 from diagnosis.analyses.bandwidth import read_busbw, read_size
+from diagnosis.analyses.derived import Derived, derive_at
 from diagnosis.facts import Facts
 
 _ALIKE, _SLOW = 1.15, 0.6
@@ -19,7 +20,7 @@ _LEAST = 64 << 20  # bytes of a message that shows what the links carry
 _RUNS = range(3, 9)
 
 
-def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield a `group-runs` fact for each input whose runs show it."""
     by_input: dict[str, list[Observation]] = defaultdict(list)
     for one in facts.by_kind.get("test-row", ()):
@@ -33,10 +34,8 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
             continue
         last = runs[-1]
         text = f"{len(alone)} runs at {min(alone):g} to {max(alone):g} GB/s, the last at {together:g}"
-        yield Observation(
-            "derived", "group-runs", last.input, last.line, last.line, text, code="slow-together", node=last.node, time=last.time,
-            attributes={"alone": f"{min(alone):g}", "together": f"{together:g}"}, raw=last.raw,
-        ), [last, *runs[:-1]][:4]  # fmt: skip
+        attributes = {"alone": f"{min(alone):g}", "together": f"{together:g}"}
+        yield derive_at(last, "group-runs", "slow-together", text, attributes), [last, *runs[:-1]][:4]
 
 
 def _split(rows: list[Observation]) -> list[Observation]:

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from collectors.clock import is_possible
 from collectors.observation import Observation
+from diagnosis.analyses.derived import Derived, derive_at
 from diagnosis.facts import Facts
 from diagnosis.figures import read_number, read_ranks
 
@@ -19,7 +20,7 @@ _AROUND = 60.0  # seconds
 _MOST_NAMED = 8
 
 
-def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield at most one `hang` fact."""
     timeouts = facts.by_kind.get("watchdog-timeout", ())
     if not timeouts:
@@ -38,9 +39,7 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
     text = f"waiting since about {attributes.get('since', '?')}" + (
         f"; silent: rank {attributes['silent']}" if silent else ""
     )
-    yield Observation(
-        "derived", "hang", first.input, first.line, first.line, text, time=first.time, attributes=attributes, raw=first.raw,
-    ), [first]  # fmt: skip
+    yield derive_at(first, "hang", "", text, attributes, node=""), [first]
 
 
 def _began(one: Observation) -> tuple[float, str, int]:

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collectors.observation import Observation
-from diagnosis.analyses.pace import make
+from diagnosis.analyses.derived import Derived, derive_at
 from diagnosis.facts import Facts
 from diagnosis.figures import read_whole
 
 _OLD_NAMES = {"P3dn": "p3dn.24xlarge", "P4d": "p4d.24xlarge", "P4de": "p4de.24xlarge"}  # aws-ofi-nccl up to 1.5
 
 
-def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield an `instance-network` observation for each host whose machine type is known."""
     hosts: dict[str, Observation] = {}
     for one in facts.by_kind.get("instance", ()):
@@ -33,4 +33,7 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
         found = read_whole(provider, "nics") if provider is not None else None
         code = "unknown" if found is None else "part" if found < known.cards else "whole"
         attributes = {"gbps": f"{known.gbps:g}", "cards": str(known.cards), **({"found": str(found)} if found else {})}
-        yield make(one, "instance-network", attributes, code), [one, *([provider] if provider is not None else [])]
+        yield (
+            derive_at(one, "instance-network", code, attributes=attributes, entity=one.entity),
+            [one, *([provider] if provider is not None else [])],
+        )

@@ -11,19 +11,18 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from collectors.observation import Observation
+from diagnosis.analyses.derived import Derived, derive_at
 from diagnosis.facts import Facts
 
-Derived = Iterator[tuple[Observation, list[Observation]]]
 
-
-def derive(facts: Facts) -> Derived:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield the differences between hosts."""
     yield from _differ(facts, "nccl-version", "nccl-versions-differ")
     yield from _differ(facts, "network", "networks-differ")
     yield from _duplicates(facts)
 
 
-def _differ(facts: Facts, kind: str, name: str) -> Derived:
+def _differ(facts: Facts, kind: str, name: str) -> Iterator[Derived]:
     values: dict[str, dict[str, dict[str, Observation]]] = defaultdict(lambda: defaultdict(dict))  # one of each input
     for one in facts.by_kind.get(kind, ()):
         if one.node and one.code:
@@ -43,14 +42,12 @@ def _differ(facts: Facts, kind: str, name: str) -> Derived:
     where = odd[0] if len(odd) == 1 else ""
     alone = sorted({code for node in odd for code in values[node]}) if kind == "network" else []
     text = "; ".join(f"{node}: {', '.join(sorted(found))}" for node, found in sorted(sets.items())[:8])
-    yield Observation(
-        "derived", name, proof[0].input, proof[0].line, proof[0].line, text, code=alone[0] if len(alone) == 1 else "", node=where,
-        time=proof[0].time,
-        attributes={"hosts": str(len(sets)), "kinds": str(len(set(sets.values())))}, raw=proof[0].raw,
-    ), proof[:8]  # fmt: skip
+    code = alone[0] if len(alone) == 1 else ""
+    attributes = {"hosts": str(len(sets)), "kinds": str(len(set(sets.values())))}
+    yield derive_at(proof[0], name, code, text, attributes, node=where), proof[:8]
 
 
-def _duplicates(facts: Facts) -> Derived:
+def _duplicates(facts: Facts) -> Iterator[Derived]:
     hosts: dict[str, str] = {}
     for one in (*facts.by_kind.get("init", ()), *facts.by_kind.get("duplicate-gpu", ())):
         if one.node and one.attributes.get("rank"):
@@ -64,7 +61,8 @@ def _duplicates(facts: Facts) -> Derived:
         ]  # fmt: skip
         if found:
             first = found[0]
-            yield Observation(
-                "derived", "duplicate-gpu-hosts", first.input, first.line, first.line, f"ranks of one GPU message: {code}", code=code,
-                node=first.node, entity=first.entity, time=first.time, attributes=dict(first.attributes), raw=first.raw,
-            ), found[:6]  # fmt: skip
+            text = f"ranks of one GPU message: {code}"
+            yield (
+                derive_at(first, "duplicate-gpu-hosts", code, text, first.attributes, entity=first.entity),
+                found[:6],
+            )

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from collectors.observation import Observation
+from diagnosis.analyses.derived import Derived
 from diagnosis.facts import Facts
 from diagnosis.figures import read_number
 
@@ -22,7 +23,7 @@ _ENDED = ("REQUEUED", "CANCELLED", "FAILED", "TIMEOUT", "DEADLINE")
 _EARLY = 60.0  # seconds: the signal may come this much before its time
 
 
-def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield a `job-limit` for each job whose accounting shows that its time was over."""
     signals = facts.by_kind.get("slurm-signal", ())
     for one in facts.by_kind.get("slurm-job", ()):

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from collectors.observation import Observation
+from diagnosis.analyses.derived import Derived
 from diagnosis.facts import Facts
 from diagnosis.figures import read_number
 
@@ -20,7 +21,7 @@ _REFUSAL = re.compile(
 _MOST = 200  # refusals that are looked at: they repeat
 
 
-def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield one observation for each table that contradicts a refusal on its node."""
     tables = [one for one in facts.by_kind.get("allocated", ()) if one.attributes.get("free")]
     if not tables:

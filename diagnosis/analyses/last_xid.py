@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from collectors.observation import Observation, Sample
+from diagnosis.analyses.derived import Derived
 from diagnosis.facts import Facts
 
 _GAUGE = "DCGM_FI_DEV_XID_ERRORS"
@@ -19,7 +20,7 @@ _ANSWERS = ("DCGM_FI_DEV_GPU_TEMP", "DCGM_FI_DEV_POWER_USAGE")
 _SAME_READING = 5.0  # seconds
 
 
-def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield one `last_xid` for each GPU whose gauge shows an Xid at last."""
     series: dict[tuple[str, str], list[Sample]] = defaultdict(list)
     for one in facts.by_metric.get(_GAUGE, ()):

@@ -15,6 +15,7 @@ from itertools import pairwise
 from statistics import median
 
 from collectors.observation import Observation
+from diagnosis.analyses.derived import Derived, derive_at
 from diagnosis.facts import Facts
 from diagnosis.figures import read_number
 
@@ -24,7 +25,7 @@ _SPAN = 12 * 3600.0  # seconds within which downs of one link belong together
 _MOST_CITED = 24
 
 
-def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield `link-state` for each link and `links-down-together` for each burst over several hosts."""
     events: dict[tuple[str, str], list[Observation]] = defaultdict(list)
     for one in facts.by_kind.get("link", ()):
@@ -46,7 +47,7 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
     yield from _slower((*facts.by_kind.get("port", ()), *facts.by_kind.get("interface", ())))
 
 
-def _slower(ports: Sequence[Observation]) -> Iterator[tuple[Observation, list[Observation]]]:
+def _slower(ports: Sequence[Observation]) -> Iterator[Derived]:
     rates: dict[tuple[str, str], dict[str, tuple[float, Observation]]] = defaultdict(dict)
     for one in ports:
         if one.code in ("active", "up") and (gbps := read_number(one, "gbps")) is not None:
@@ -63,10 +64,9 @@ def _slower(ports: Sequence[Observation]) -> Iterator[tuple[Observation, list[Ob
                 and sum(1 for other, _ in found.values() if other >= usual) > len(found) / 2
             ):
                 peer = next(other for value, other in found.values() if value >= usual)
-                yield Observation(
-                    "derived", "port-slower", one.input, one.line, one.line, f"{entity}: {rate:g} Gb/s, its peers {usual:g}", time=one.time,
-                    node=node, entity=entity, attributes={**one.attributes, "gbps": f"{rate:g}", "peers": f"{usual:g}"}, raw=one.raw,
-                ), [one, peer]  # fmt: skip
+                text = f"{entity}: {rate:g} Gb/s, its peers {usual:g}"
+                attributes = {**one.attributes, "gbps": f"{rate:g}", "peers": f"{usual:g}"}
+                yield derive_at(one, "port-slower", "", text, attributes, node=node, entity=entity), [one, peer]
 
 
 def _order(one: Observation) -> tuple[float, str, int]:
@@ -99,7 +99,7 @@ def _downs(ordered: Sequence[Observation]) -> list[Observation]:
     return found
 
 
-def _judge(node: str, link: str, ordered: Sequence[Observation]) -> Iterator[tuple[Observation, list[Observation]]]:
+def _judge(node: str, link: str, ordered: Sequence[Observation]) -> Iterator[Derived]:
     downs = _downs(ordered)
     if not downs:
         return
@@ -119,14 +119,11 @@ def _judge(node: str, link: str, ordered: Sequence[Observation]) -> Iterator[tup
     attributes = {"downs": str(len(downs)), "recoveries": str(recoveries), "longest_s": f"{longest:.0f}"}
     first = downs[0]
     text = f"{link or 'a port'} of {node or 'the host'}: down {len(downs)} times, up again {recoveries} times"
-    yield Observation(
-        "derived", "link-state", first.input, first.line, first.line, text, code=code, time=first.time, node=node, entity=link,
-        attributes={**attributes, **{name: first.attributes[name] for name in ("nic", "port", "pcie_device") if name in first.attributes}},
-        raw=first.raw,
-    ), cited[:_MOST_CITED]  # fmt: skip
+    attributes |= {name: first.attributes.get(name, "") for name in ("nic", "port", "pcie_device")}
+    yield derive_at(first, "link-state", code, text, attributes, node=node, entity=link), cited[:_MOST_CITED]
 
 
-def _together(downs: Sequence[tuple[str, str, Observation]]) -> Iterator[tuple[Observation, list[Observation]]]:
+def _together(downs: Sequence[tuple[str, str, Observation]]) -> Iterator[Derived]:
     timed = sorted((one.time, node, link, one) for node, link, one in downs if one.time is not None and node)
     start = 0
     for end in range(len(timed)):
@@ -138,7 +135,9 @@ def _together(downs: Sequence[tuple[str, str, Observation]]) -> Iterator[tuple[O
             continue
         first = group[0][3]
         hosts = sorted({row[1] for row in group})
-        yield Observation(
-            "derived", "links-down-together", first.input, first.line, first.line, f"links of {len(hosts)} hosts down within seconds",
-            time=first.time, attributes={"links": str(len({row[2] for row in group})), "hosts": str(len(hosts))}, raw=first.raw,
-        ), [row[3] for row in group][:_MOST_CITED]  # fmt: skip
+        text = f"links of {len(hosts)} hosts down within seconds"
+        attributes = {"links": str(len({row[2] for row in group})), "hosts": str(len(hosts))}
+        yield (
+            derive_at(first, "links-down-together", "", text, attributes, node=""),
+            [row[3] for row in group][:_MOST_CITED],
+        )

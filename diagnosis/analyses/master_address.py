@@ -12,13 +12,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from collectors.observation import Observation
+from diagnosis.analyses.derived import Derived, derive_at
 from diagnosis.facts import Facts
 
 _IPV4 = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 _MOST_CITED = 4
 
 
-def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield at most one `master-address` fact."""
     wanted = [
         one
@@ -41,8 +42,9 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
         address = one.attributes["peer"]
         if address not in known and not address.startswith("127."):
             text = f"{address} is the address of none of {len(shown)} hosts"
-            yield Observation(
-                "derived", "master-address", one.input, one.line, one.line, text, code="unowned", time=one.time, node=one.node,
-                entity=one.entity, attributes={"peer": address, "hosts": str(len(shown))}, raw=one.raw,
-            ), [one, *(shown[node] for node in sorted(shown)[:_MOST_CITED])]  # fmt: skip
+            attributes = {"peer": address, "hosts": str(len(shown))}
+            yield (
+                derive_at(one, "master-address", "unowned", text, attributes, entity=one.entity),
+                [one, *(shown[node] for node in sorted(shown)[:_MOST_CITED])],
+            )
             return

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from collectors.observation import Observation, Sample
+from diagnosis.analyses.derived import Derived, derive_at
 from diagnosis.facts import Facts, observe_sample
 from diagnosis.figures import read_number
 
@@ -27,7 +28,7 @@ _FACTOR = 1.5
 _LEAST_ANSWERS, _FACTOR_ANSWERS, _LARGE = 4, 2.0, 2**30  # of ps: how many, how much more at the end, bytes that count
 
 
-def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield `memory-trend` observations, citing the first and the last sample."""
     for metric in sorted(facts.by_metric):
         sign = 1 if _USED.search(metric) else -1 if _AVAILABLE.search(metric) else 0
@@ -52,7 +53,7 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
     yield from _follow_processes(facts)
 
 
-def _follow_processes(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def _follow_processes(facts: Facts) -> Iterator[Derived]:
     answers: dict[tuple[str, str, str, str], list[Observation]] = defaultdict(list)
     for one in facts.by_kind.get("process", ()):
         if read_number(one, "rss") is not None and one.attributes.get("command"):
@@ -65,11 +66,9 @@ def _follow_processes(facts: Facts) -> Iterator[tuple[Observation, list[Observat
         if sizes[0] <= 0 or sizes[-1] < _LARGE or sizes[-1] / sizes[0] < _FACTOR_ANSWERS:
             continue
         last, factor = rows[-1], f"{sizes[-1] / sizes[0]:.3f}"
-        yield Observation(
-            "derived", "memory-trend", last.input, last.line, last.line, f"memory-trend rss {sizes[0]:g} -> {sizes[-1]:g}",
-            code="growing", time=last.time, node=last.node, entity=last.entity,
-            attributes={"metric": "rss", "factor": factor, "samples": str(len(rows))},
-        ), [rows[0], last]  # fmt: skip
+        text = f"memory-trend rss {sizes[0]:g} -> {sizes[-1]:g}"
+        attributes = {"metric": "rss", "factor": factor, "samples": str(len(rows))}
+        yield derive_at(last, "memory-trend", "growing", text, attributes, entity=last.entity), [rows[0], last]
 
 
 def _measure(values: list[float], sign: int) -> float | None:
@@ -85,7 +84,5 @@ def _measure(values: list[float], sign: int) -> float | None:
 def _make(samples: list[Sample], code: str, factor: float) -> Observation:
     first, last = samples[0], samples[-1]
     text = f"memory-trend {last.metric} {first.value:g} -> {last.value:g} over {len(samples)} samples"
-    return Observation(
-        "derived", "memory-trend", last.input, last.line, last.line, text, code=code, time=last.time, node=last.node,
-        attributes={"metric": last.metric, "factor": f"{factor:.3f}", "samples": str(len(samples))},
-    )  # fmt: skip
+    attributes = {"metric": last.metric, "factor": f"{factor:.3f}", "samples": str(len(samples))}
+    return derive_at(observe_sample(last), "memory-trend", code, text, attributes)

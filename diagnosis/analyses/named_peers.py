@@ -11,12 +11,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from collectors.observation import Observation
+from diagnosis.analyses.derived import Derived, derive_at
 from diagnosis.facts import Facts
 
 _MOST_CITED = 4
 
 
-def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield at most one `peer-named` fact."""
     named: dict[str, dict[str, Observation]] = defaultdict(dict)  # by peer, who names it
     for kind in ("closed-by-peer", "connect", "completion"):
@@ -37,10 +38,8 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
         return
     one = witnesses[0]
     text = f"{len(witnesses)} hosts name {first} as the peer that is gone or does not answer"
-    yield Observation(
-        "derived", "peer-named", one.input, one.line, one.line, text, time=one.time, raw=one.raw,
-        attributes={"peer_host": first, "hosts": str(len(witnesses))},
-    ), witnesses[:_MOST_CITED]  # fmt: skip
+    attributes = {"peer_host": first, "hosts": str(len(witnesses))}
+    yield derive_at(one, "peer-named", "", text, attributes, node=""), witnesses[:_MOST_CITED]
 
 
 def _order(one: Observation) -> tuple[float, str, int]:

@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from collectors.observation import Observation
+from diagnosis.analyses.derived import Derived
 from diagnosis.facts import Facts
 
 _LONG = 900.0  # seconds: a driver is built and loaded within ten minutes or so
 
 
-def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield one `operator-stuck` for each input whose last summaries name the same first state for a quarter of an hour."""
     inputs: dict[str, list[Observation]] = defaultdict(list)
     for one in facts.by_kind.get("operator-state", ()):

@@ -10,13 +10,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from collectors.observation import Observation
+from diagnosis.analyses.derived import Derived, derive_at
 from diagnosis.facts import Facts
 from diagnosis.figures import read_number
 
 _BRIEF = 30.0  # seconds: what a failover of a healthy server, or a busy second of it, takes
 
 
-def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield one `outage` observation for each silence, citing its first line and the one that ends it."""
     servers: dict[tuple[str, ...], list[Observation]] = defaultdict(list)
     for one in facts.by_kind.get("file-server", ()):
@@ -34,18 +35,14 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
             yield _make(start, None)
 
 
-def _make(start: Observation, end: Observation | None) -> tuple[Observation, list[Observation]]:
+def _make(start: Observation, end: Observation | None) -> Derived:
     seconds = _measure(start, end) if end is not None else None
     brief = "no" if end is None else "unknown" if seconds is None else "yes" if seconds <= _BRIEF else "no"
     attributes = {name: value for name, value in start.attributes.items() if name != "uptime"}
     attributes |= {"ended": "no" if end is None else "yes", "brief": brief}
     if seconds is not None:
         attributes["seconds"] = f"{seconds:.0f}"
-    text = "outage " + " ".join(f"{name}={value}" for name, value in attributes.items())
-    derived = Observation(
-        "derived", "outage", start.input, start.line, start.line, text, code=attributes.get("system", ""), time=start.time, node=start.node,
-        entity=start.entity, attributes=attributes, raw=start.raw,
-    )  # fmt: skip
+    derived = derive_at(start, "outage", attributes.get("system", ""), attributes=attributes, entity=start.entity)
     return derived, [start] if end is None else [start, end]
 
 

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from collectors.observation import Observation, Sample
+from diagnosis.analyses.derived import Derived, derive_at
 from diagnosis.facts import Facts, observe_sample
 from diagnosis.figures import parse_whole
 
@@ -31,7 +32,7 @@ _WATCHED = frozenset({
 })  # fmt: skip
 
 
-def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield `counter-rise`, `pause-storm` and `lossless-class` facts."""
     series: dict[tuple[str, str], dict[str, list[Sample]]] = defaultdict(lambda: defaultdict(list))
     for name, samples in facts.by_metric.items():
@@ -74,9 +75,7 @@ def _rise(samples: Sequence[Sample]) -> tuple[Sample, Sample] | None:
     return ordered[0], ordered[-1]
 
 
-def _storms(
-    rises: Mapping[str, tuple[Sample, Sample]], node: str, link: str
-) -> Iterator[tuple[Observation, list[Observation]]]:
+def _storms(rises: Mapping[str, tuple[Sample, Sample]], node: str, link: str) -> Iterator[Derived]:
     for priority in range(8):
         for way in ("rx", "tx"):
             pause = rises.get(f"{way}_prio{priority}_pause")
@@ -98,9 +97,7 @@ def _storms(
                 )
 
 
-def _unused_classes(
-    facts: Facts, series: Mapping[tuple[str, str], Mapping[str, list[Sample]]]
-) -> Iterator[tuple[Observation, list[Observation]]]:
+def _unused_classes(facts: Facts, series: Mapping[tuple[str, str], Mapping[str, list[Sample]]]) -> Iterator[Derived]:
     for pfc in facts.by_kind.get("pfc", ()):
         lossless = {
             value for one in pfc.attributes.get("enabled", "").split() if (value := parse_whole(one)) is not None
@@ -140,7 +137,5 @@ def _make(
     kind: str, code: str, at: Sample | Observation, node: str, link: str, attributes: dict[str, str]
 ) -> Observation:
     text = f"{code}: " + ", ".join(f"{name} {value}" for name, value in attributes.items())
-    return Observation(
-        "derived", kind, at.input, at.line, at.line, text, code=code, time=at.time, node=node, entity=link,
-        attributes={name: value for name, value in attributes.items() if value},
-    )  # fmt: skip
+    place = observe_sample(at) if isinstance(at, Sample) else at
+    return derive_at(place, kind, code, text, attributes, node=node, entity=link)

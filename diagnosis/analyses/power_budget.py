@@ -10,13 +10,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from collectors.observation import Observation
+from diagnosis.analyses.derived import Derived, derive_at
 from diagnosis.facts import Facts
 from diagnosis.figures import parse_number, read_number
 
 _SHARE = 0.8
 
 
-def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield `power-budget` facts."""
     supplies: dict[str, list[Observation]] = defaultdict(list)
     for one in facts.by_kind.get("supply", ()):
@@ -41,10 +42,11 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
         drawn = sum(watts for watts, _ in limits.get(node, ()))
         if drawn > _SHARE * most:
             text = f"the GPUs may draw {drawn:.0f} W of the {most:.0f} W that the power supplies give"
-            yield Observation(
-                "derived", "power-budget", found[0].input, found[0].line, found[0].line, text, code="short", node=node,
-                attributes={"gpu_watts": f"{drawn:.0f}", "supply_watts": f"{most:.0f}"}, raw=found[0].raw,
-            ), [*found[:4], *(one for _, one in limits[node][:8])]  # fmt: skip
+            attributes = {"gpu_watts": f"{drawn:.0f}", "supply_watts": f"{most:.0f}"}
+            yield (
+                derive_at(found[0], "power-budget", "short", text, attributes, node=node),
+                [*found[:4], *(one for _, one in limits[node][:8])],
+            )
 
 
 def _watts(text: str) -> float:

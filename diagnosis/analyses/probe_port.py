@@ -9,13 +9,14 @@ import re
 from collections.abc import Iterator
 
 from collectors.observation import Observation
+from diagnosis.analyses.derived import Derived
 from diagnosis.facts import Facts
 
 _REFUSED = re.compile(r"probe failed: .*?dial tcp [\w.:\[\]-]*?:(?P<port>\d+): connect: connection refused")
 _MOST = 200
 
 
-def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield one observation for each refused port when servers listen on other ports only."""
     listening = {
         one.attributes["port"]: one for one in facts.by_kind.get("serving-listen", ()) if one.attributes.get("port")

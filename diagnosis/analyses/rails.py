@@ -15,15 +15,15 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
 from collectors.observation import Observation
+from diagnosis.analyses.derived import Derived, derive_at
 from diagnosis.facts import Facts
 from diagnosis.figures import read_whole
 
-Derived = Iterator[tuple[Observation, list[Observation]]]
 _SIZES = (2, 4, 8, 16)
 _LEAST_CHANNELS = 2
 
 
-def derive(facts: Facts) -> Derived:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield `adapters-differ`, `named-in-vain`, `peers-across-hosts` and `gpudirect-differs` facts."""
     yield from _differ(facts)
     yield from _find_vain(facts)
@@ -31,7 +31,7 @@ def derive(facts: Facts) -> Derived:
     yield from _direct_differs(facts)
 
 
-def _differ(facts: Facts) -> Derived:
+def _differ(facts: Facts) -> Iterator[Derived]:
     used: dict[str, dict[str, Observation]] = defaultdict(dict)
     for one in facts.by_kind.get("adapters", ()):
         for port in one.attributes.get("ports", "").split() if one.node else ():
@@ -60,14 +60,14 @@ def _differ(facts: Facts) -> Derived:
             **({"nic": named[0], "port": named[2]} if len(missing) == 1 else {}),
         }  # fmt: skip
         text = f"{node} uses {len(used[node])} adapters, its peers {most}; missing: {', '.join(missing) or '?'}"
-        yield Observation(
-            "derived", "adapters-differ", first.input, first.line, first.line, text, code="port-down" if down else "fewer", time=first.time,
-            node=node, entity=f"link:{missing[0]}" if len(missing) == 1 else "",
-            attributes={key: value for key, value in attributes.items() if value}, raw=first.raw,
-        ), [*down[:2], first, peer]  # fmt: skip
+        code, link = "port-down" if down else "fewer", f"link:{missing[0]}" if len(missing) == 1 else ""
+        yield (
+            derive_at(first, "adapters-differ", code, text, attributes, node=node, entity=link),
+            [*down[:2], first, peer],
+        )
 
 
-def _find_vain(facts: Facts) -> Derived:
+def _find_vain(facts: Facts) -> Iterator[Derived]:
     adapters, interfaces, used = _listed_adapters(facts), _listed_interfaces(facts), _used_adapters(facts)
     seen: set[tuple[str, str, str]] = set()
     for one in facts.by_kind.get("env", ()):
@@ -86,7 +86,7 @@ def _find_vain(facts: Facts) -> Derived:
 
 def _compare(
     one: Observation, value: str, known: Mapping[str, Observation], code: str, used: frozenset[str] = frozenset()
-) -> Derived:
+) -> Iterator[Derived]:
     if not known:
         return
     exact = value.startswith("=") or one.code.startswith("GLOO")
@@ -103,10 +103,7 @@ def _compare(
     }  # fmt: skip
     text = f"{one.code}={value}: no {code} {', '.join(vain)} on {one.node or 'the host'}, which has {', '.join(sorted(known)[:16])}"
     listing = next(iter(known.values()))
-    yield Observation(
-        "derived", "named-in-vain", one.input, one.line, one.line, text, code=code, time=one.time, node=one.node, attributes=attributes,
-        raw=one.raw,
-    ), [one, listing]  # fmt: skip
+    yield derive_at(one, "named-in-vain", code, text, attributes), [one, listing]
 
 
 def _listed_adapters(facts: Facts) -> Mapping[str, Mapping[str, Observation]]:
@@ -139,7 +136,7 @@ def _listed_interfaces(facts: Facts) -> Mapping[str, Mapping[str, Observation]]:
     return {node: names for node, names in found.items() if len(names) > 1}
 
 
-def _across_hosts(facts: Facts) -> Derived:
+def _across_hosts(facts: Facts) -> Iterator[Derived]:
     """Find two ranks of unlike hosts that talk peer to peer: every rank sits on device rank % size, and the two are a host apart."""
     pairs = [one for one in facts.by_kind.get("channel", ()) if one.code == "P2P" and "left" in one.attributes]
     places: dict[int, set[int]] = defaultdict(set)
@@ -156,14 +153,11 @@ def _across_hosts(facts: Facts) -> Derived:
         if left is not None and right is not None and left // size != right // size:
             attributes = {"left": str(left), "right": str(right), "size": str(size)}
             text = f"ranks {left} and {right} of hosts with {size} GPUs talk as if they shared one"
-            yield Observation(
-                "derived", "peers-across-hosts", one.input, one.line, one.line, text, time=one.time, node=one.node, attributes=attributes,
-                raw=one.raw,
-            ), [one]  # fmt: skip
+            yield derive_at(one, "peers-across-hosts", "", text, attributes), [one]
             return
 
 
-def _direct_differs(facts: Facts) -> Derived:
+def _direct_differs(facts: Facts) -> Iterator[Derived]:
     channels: dict[str, dict[str, list[Observation]]] = defaultdict(lambda: defaultdict(list))
     for one in facts.by_kind.get("channel", ()):
         if one.node and one.code.startswith("IB") and "direct" in one.attributes:
@@ -179,7 +173,5 @@ def _direct_differs(facts: Facts) -> Derived:
     for node in without[:8]:
         first, peer = channels[node]["no"][0], channels[direct[0]]["yes"][0]
         text = f"no channel of {node} uses GPUDirect RDMA, those of {len(direct)} other hosts do"
-        yield Observation(
-            "derived", "gpudirect-differs", first.input, first.line, first.line, text, time=first.time, node=node,
-            attributes={"hosts": str(len(direct)), "channels": str(len(channels[node]["no"]))}, raw=first.raw,
-        ), [first, peer]  # fmt: skip
+        attributes = {"hosts": str(len(direct)), "channels": str(len(channels[node]["no"]))}
+        yield derive_at(first, "gpudirect-differs", "", text, attributes, node=node), [first, peer]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from collectors.observation import Observation
+from diagnosis.analyses.derived import derive_at
 from diagnosis.figures import MOST_RANKS, parse_whole
 
 
@@ -43,8 +45,8 @@ def make_collective(
     """Make a derived `collective` fact at `one`; `whole`: its host is not the rank's; `place`: where the rank itself says so."""
     where = place or one
     named = rank if rank.isdigit() else ""
-    return Observation(
-        "derived", "collective", where.input, where.line, where.line, text, code=code, time=one.time,
-        node="" if whole else where.node, entity=f"rank:{named}" if named else "",
-        attributes={**attributes, **({"rank": named} if named else {})}, raw=where.raw,
+    derived = derive_at(
+        where, "collective", code, text, {**attributes, "rank": named}, node="" if whole else None,
+        entity=f"rank:{named}" if named else "",
     )  # fmt: skip
+    return replace(derived, time=one.time)

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from collectors.observation import Observation
+from diagnosis.analyses.derived import Derived
 from diagnosis.analyses.ranks import expand_ranks, make_collective, order_rank
 from diagnosis.facts import Facts
 from diagnosis.figures import parse_whole
@@ -60,7 +61,7 @@ def _order(one: Observation) -> tuple[float, int]:
     return (one.time if one.time is not None else 0.0, one.line)
 
 
-def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield `collective` facts for ranks that wait for a peer."""
     waits = find_peer_waits(facts)
     if not waits:
@@ -113,7 +114,7 @@ def _is_transfer(circle: list[str], waits: Mapping[str, Wait]) -> bool:
 
 def _tell_end(
     rank: str, waiters: list[str], waits: Mapping[str, Wait], states: Mapping[str, list[Observation]]
-) -> Iterator[tuple[Observation, list[Observation]]]:
+) -> Iterator[Derived]:
     proof = [waits[one].entry for one in waiters[:3]]
     said = f"{len(waiters)} ranks wait for rank {rank} in the end"
     attributes = {

@@ -15,6 +15,7 @@ from itertools import islice, pairwise
 from statistics import median
 
 from collectors.observation import Observation
+from diagnosis.analyses.derived import Derived, derive_at
 from diagnosis.facts import Facts
 
 _BACKGROUND = re.compile(r"(?<!if )async")  # TorchTitan says "(or staging if async is enabled)" of every save
@@ -25,7 +26,7 @@ _RARER = 3.0  # how much longer than the time between two lines that tell of ste
 _MOST_FACTS = 8  # of one input
 
 
-def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield `long-save` observations, citing the line before the save and the line that ends it."""
     logs: dict[tuple[str, str], list[Observation]] = defaultdict(list)
     saves = [one for one in facts.by_kind.get("phase", ()) if one.code == "checkpoint" and one.time is not None]
@@ -40,7 +41,7 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
         yield from islice(_measure(lines), _MOST_FACTS)
 
 
-def _measure(lines: list[Observation]) -> Iterator[tuple[Observation, list[Observation]]]:
+def _measure(lines: list[Observation]) -> Iterator[Derived]:
     rhythm = _tell_rhythm(lines)
     before: Observation | None = None  # where the save began, or the last that was seen before it
     for one in lines:
@@ -55,7 +56,8 @@ def _measure(lines: list[Observation]) -> Iterator[tuple[Observation, list[Obser
             if _LEAST <= seconds <= _MOST and not _BACKGROUND.search(before.text + one.text):
                 near = one.line - before.line <= _MOST_LINES
                 stalled = before.code == "checkpoint" and near and rhythm is not None and seconds >= _RARER * rhythm
-                yield _make(one, "stalled" if stalled else "since", seconds), [before, one]
+                code, attributes = "stalled" if stalled else "since", {"seconds": f"{seconds:.0f}"}
+                yield derive_at(one, "long-save", code, attributes=attributes, entity=one.entity), [before, one]
         before = None
 
 
@@ -63,10 +65,3 @@ def _tell_rhythm(lines: list[Observation]) -> float | None:
     """Return the usual time between two lines that tell of steps, None where there are fewer than three."""
     times = [one.time for one in lines if one.kind == "step" and one.time is not None]
     return median(abs(after - before) for before, after in pairwise(times)) if len(times) >= 3 else None
-
-
-def _make(one: Observation, code: str, seconds: float) -> Observation:
-    return Observation(
-        "derived", "long-save", one.input, one.line, one.line, f"long-save seconds={seconds:.0f}", code=code, time=one.time,
-        node=one.node, entity=one.entity, attributes={"seconds": f"{seconds:.0f}"}, raw=one.raw,
-    )  # fmt: skip

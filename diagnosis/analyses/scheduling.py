@@ -16,6 +16,7 @@ from dataclasses import replace
 from collectors.observation import Observation
 from collectors.orchestration.kube_resources import is_device, plain_number
 from collectors.orchestration.scheduling_messages import Clause
+from diagnosis.analyses.derived import Derived
 from diagnosis.analyses.waiting import Capacity, Waiting, find_capacity, find_waiting, pod_requests
 from diagnosis.facts import Facts
 
@@ -35,8 +36,6 @@ _CONDITIONS = (
     "node.kubernetes.io/network-unavailable",
     "node.cloudprovider.kubernetes.io/",
 )
-
-Derived = tuple[Observation, Sequence[Observation]]
 
 
 def derive(facts: Facts) -> Iterator[Derived]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from statistics import median
 
 from collectors.observation import Observation
+from diagnosis.analyses.derived import Derived, derive_at
 from diagnosis.facts import Facts
 from diagnosis.figures import read_number
 
@@ -31,7 +32,7 @@ _FACTOR = 1.25
 _PEERS, _STEPS = 3, 2
 
 
-def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield a `slow-rank` observation for a rank that is behind in most of its steps."""
     tables: dict[str, dict[str, list[Observation]]] = defaultdict(lambda: defaultdict(list))
     for one in facts.by_kind.get("step", ()):
@@ -43,9 +44,7 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
                 yield from _compare(ranks, code, names)
 
 
-def _compare(
-    ranks: dict[str, list[Observation]], code: str, names: tuple[str, ...]
-) -> Iterator[tuple[Observation, list[Observation]]]:
+def _compare(ranks: dict[str, list[Observation]], code: str, names: tuple[str, ...]) -> Iterator[Derived]:
     for name in names:
         typical = {
             rank: median(values)
@@ -62,13 +61,8 @@ def _compare(
                 and sum(value >= _FACTOR * peers for value in typical.values()) * 4 <= len(typical)
             ):
                 rows = ranks[rank]
-                attributes = {"rank": rank, "factor": f"{own / peers:.3f}", "column": name}
-                if rows[0].attributes.get("gpu"):
-                    attributes["gpu"] = rows[0].attributes["gpu"]
+                gpu = rows[0].attributes.get("gpu", "")
+                attributes = {"rank": rank, "factor": f"{own / peers:.3f}", "column": name, "gpu": gpu}
                 text = f"slow-rank rank={rank} {name} {own:g} ms, peers {peers:g} ms"
-                derived = Observation(
-                    "derived", "slow-rank", rows[0].input, rows[0].line, rows[0].line, text, code=code, time=rows[0].time,
-                    node=rows[0].node, entity=f"rank:{rank}", attributes=attributes, raw=rows[0].raw,
-                )  # fmt: skip
-                yield derived, rows[:3]
+                yield derive_at(rows[0], "slow-rank", code, text, attributes, entity=f"rank:{rank}"), rows[:3]
         return

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from collectors.observation import Observation
+from diagnosis.analyses.derived import Derived, derive_at
 from diagnosis.facts import Facts
 from diagnosis.figures import read_number
 
@@ -18,7 +19,7 @@ _BEFORE, _AFTER = 180.0, 90.0  # seconds around the start of the collective in w
 _MOST_LINES = 400  # between the phase and the timeout where no time tells
 
 
-def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield at most one `stalled-in` for each input that shows a timeout."""
     phases = sorted(facts.by_kind.get("phase", ()), key=lambda one: (one.input, one.line))
     if not phases:
@@ -32,9 +33,7 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
         yield from _look_back(timeout, phases, name)
 
 
-def _look_back(
-    timeout: Observation, phases: Sequence[Observation], name: str
-) -> Iterator[tuple[Observation, list[Observation]]]:
+def _look_back(timeout: Observation, phases: Sequence[Observation], name: str) -> Iterator[Derived]:
     ran = (read_number(timeout, "ran_ms") or read_number(timeout, "milliseconds") or 0.0) / 1000.0
     began = timeout.time - ran if timeout.time is not None else None
     for phase in reversed(phases):
@@ -53,13 +52,13 @@ def _look_back(
             continue
         parts = [one for one in later if one.attributes.get("edge") == "part"]
         busy = phase.attributes.get("rank") or timeout.attributes.get("awaited", "")
-        rank = {"rank": busy} if busy else {}
-        attributes = {"phase": phase.code, "timeout_s": f"{ran:.0f}"} | rank
+        attributes = {"phase": phase.code, "timeout_s": f"{ran:.0f}", "rank": busy}
         text = f"{phase.code} began before the collective that waited {ran:.0f} s"
-        yield Observation(
-            "derived", "stalled-in", phase.input, phase.line, phase.line, text, code=phase.code, time=phase.time, node=phase.node,
-            entity=f"rank:{busy}" if busy else phase.entity, attributes=attributes, raw=phase.raw,
-        ), [phase, *parts[-2:], timeout]  # fmt: skip
+        entity = f"rank:{busy}" if busy else phase.entity
+        yield (
+            derive_at(phase, "stalled-in", phase.code, text, attributes, entity=entity),
+            [phase, *parts[-2:], timeout],
+        )
         return
 
 

@@ -9,13 +9,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from collectors.observation import Observation
+from diagnosis.analyses.derived import Derived, derive_at
 from diagnosis.facts import Facts
 from diagnosis.figures import read_number
 
 _MOST = 86400.0  # seconds: beyond a day the two lines belong to different starts
 
 
-def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield one `weights-load` observation an input, for the slowest load."""
     inputs: dict[str, list[Observation]] = defaultdict(list)
     for one in facts.by_kind.get("weights", ()):
@@ -47,8 +48,4 @@ def _make(seconds: float, one: Observation, cited: list[Observation]) -> Observa
     size = read_number(one, "gib")
     if size and seconds > 0:
         attributes["mib_per_second"] = f"{size * 1024 / seconds:.1f}"
-    text = " ".join(["weights-load", *(f"{name}={value}" for name, value in attributes.items())])
-    return Observation(
-        "derived", "weights-load", one.input, one.line, one.line, text, time=one.time, node=one.node, entity=one.entity,
-        attributes=attributes, raw=one.raw,
-    )  # fmt: skip
+    return derive_at(one, "weights-load", attributes=attributes, entity=one.entity)

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from collectors.observation import Observation
+from diagnosis.analyses.derived import Derived, derive_at
 from diagnosis.facts import Facts
 from diagnosis.figures import read_number
 
@@ -22,7 +23,7 @@ _GAP = 60.0  # seconds between two bursts
 _MOST_CITED = 12
 
 
-def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
+def derive(facts: Facts) -> Iterator[Derived]:
     """Yield `xid_recurrence` for a GPU and code, `xid_spread` for a code."""
     by_gpu: dict[tuple[str, str, str], list[Observation]] = defaultdict(list)
     for one in facts.by_kind.get("xid", ()):
@@ -50,7 +51,7 @@ def derive(facts: Facts) -> Iterator[tuple[Observation, list[Observation]]]:
 
 def _across_gpus(
     by_gpu: dict[tuple[str, str, str], list[Observation]],
-) -> Iterator[tuple[Observation, list[Observation]]]:
+) -> Iterator[Derived]:
     rows: dict[tuple[str, str], dict[str, Observation]] = defaultdict(dict)
     for (node, gpu, code), found in sorted(by_gpu.items()):
         rows[(node, code)][gpu] = found[0]
@@ -94,7 +95,4 @@ def _make(
     text = f"Xid {code}: " + ", ".join(f"{name} {value}" for name, value in attributes.items())
     named = first.entity if entity is None else entity
     more = {"pci": first.attributes["pci"]} if named and "pci" in first.attributes else {}
-    return Observation(
-        "derived", kind, first.input, first.line, first.line_end, text, code=code, time=first.time, node=node, entity=named,
-        attributes={**attributes, **more}, raw=first.raw,
-    )  # fmt: skip
+    return derive_at(first, kind, code, text, {**attributes, **more}, node=node, entity=named)

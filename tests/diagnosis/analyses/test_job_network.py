@@ -9,6 +9,7 @@ from collectors.observation import Observation, Relation, Sample
 from collectors.registry import Registry
 from collectors.scan import Scanner
 from diagnosis.analyses import collectives, job_hosts, links, master_address, port_counters, stalls
+from diagnosis.analyses.derived import Derived
 from diagnosis.facts import Facts
 
 
@@ -27,7 +28,7 @@ def read(*texts: str) -> Facts:
     )  # fmt: skip
 
 
-def codes(found: Iterator[tuple[Observation, list[Observation]]]) -> list[tuple[str, str, str]]:
+def codes(found: Iterator[Derived]) -> list[tuple[str, str, str]]:
     return [(one.kind, one.code, one.entity) for one, _ in found]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collectors.observation import Observation
 from diagnosis.analyses import kubelet_devices
+from diagnosis.analyses.derived import Derived
 from diagnosis.facts import Facts
 
 REFUSAL = "Allocate failed due to requested number of devices unavailable for nvidia.com/gpu. Requested: {}, Available: {}, which is unexpected"
@@ -29,7 +30,7 @@ def table(free: int, node: str = "gpu-1", resource: str = "nvidia.com/gpu") -> O
     )
 
 
-def derive(*observations: Observation) -> list[tuple[Observation, list[Observation]]]:
+def derive(*observations: Observation) -> list[Derived]:
     return list(kubelet_devices.derive(Facts(list(observations))))
 
 

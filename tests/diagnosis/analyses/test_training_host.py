@@ -1,9 +1,9 @@
-"""Pace of training, slow ranks, memory that grows, GPU use, CPU throttling and the loading of weights."""
+"""Slow ranks, memory that grows, GPU use, CPU throttling and the loading of weights."""
 
 from __future__ import annotations
 
 from collectors.observation import Observation, Sample
-from diagnosis.analyses import cpu_throttling, gpu_use, memory_trend, outages, pace, slow_rank, weights_load
+from diagnosis.analyses import cpu_throttling, gpu_use, memory_trend, outages, slow_rank, weights_load
 from diagnosis.facts import Facts
 
 
@@ -20,28 +20,6 @@ def series(metric: str, values: list[float], **labels: str) -> list[Sample]:
         Sample("series", metric, value, "a", line, time=60.0 * line, labels=labels)
         for line, value in enumerate(values, 2)
     ]
-
-
-def test_share_of_a_step_that_waits_for_data() -> None:
-    steps = [step(1, step_ms=9000, data_ms=8900), *(step(line, step_ms=1000, data_ms=20) for line in range(2, 8))]
-    ((found, because),) = [one for one in pace.derive(Facts(steps)) if one[0].kind == "data-wait"]
-    assert (found.attributes["share"], found.attributes["data_ms"]) == ("0.020", "20")
-    assert len(because) == 3
-
-
-def test_the_longest_wait_for_data_is_cited() -> None:
-    waits = (1, 1, 67544, 1, 2995, 1, 15193, 1)
-    steps = [step(line, step_ms=wait + 154, data_ms=wait) for line, wait in enumerate(waits, 1)]
-    ((_, because),) = [one for one in pace.derive(Facts(steps)) if one[0].kind == "data-wait"]
-    assert 3 in [one.line for one in because]
-
-
-def test_slowdown_must_last() -> None:
-    slower = [step(line, step_ms=value) for line, value in enumerate((5200, 8900, 9000), 1)]
-    ((found, _),) = [one for one in pace.derive(Facts(slower)) if one[0].kind == "slowdown"]
-    assert found.attributes["factor"] == "1.731"
-    warming_up = [step(line, step_ms=value) for line, value in enumerate((150000, 5200, 5210, 5190, 5200, 5205), 1)]
-    assert [one for one in pace.derive(Facts(warming_up)) if one[0].kind == "slowdown"] == []
 
 
 def test_one_slow_rank_of_four() -> None:
