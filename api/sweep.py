@@ -31,8 +31,7 @@ from collectors.store import InputRow, Store, StoreError
 from diagnosis.engine import Knowledge, suspect, weigh
 from diagnosis.entities import kind_of
 from diagnosis.facts import Facts, load_facts
-from diagnosis.model import Hypothesis, Language
-from diagnosis.ranking import CONCERN, EVIDENCED
+from diagnosis.model import CONCERN, EVIDENCED, Hypothesis, Language
 from diagnosis.rulebook import RuleError
 from diagnosis.windows import Incident, join, make_windows
 

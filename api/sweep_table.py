@@ -16,8 +16,7 @@ from collectors.notes import in_language
 from collectors.observation import HOST_KINDS
 from diagnosis.engine import Knowledge
 from diagnosis.entities import WIDE_KINDS, kind_of
-from diagnosis.model import Hypothesis, Language
-from diagnosis.ranking import CONCERN
+from diagnosis.model import CONCERN, Hypothesis, Language
 from diagnosis.redaction import hide_secrets
 from diagnosis.windows import Incident
 from diagnosis.wording import percent

@@ -27,6 +27,11 @@ Outcome = Literal["diagnosed", "undecided", "nothing-found"]
 Verdict = Literal["root", "consequence"]
 Status = Literal["fault", "suspect", "clear", "no-data"]
 
+# Of a probability.
+EVIDENCED = 0.4  # a cause below this explains nothing away; what is blamed itself needs a cause that is blamed
+CONCERN = 0.5  # from here on a root is blamed
+SHOWN = 0.1
+
 
 @dataclass(frozen=True, slots=True)
 class Match:
@@ -94,6 +99,16 @@ class Hypothesis:
     @property
     def key(self) -> tuple[str, str]:
         return (self.id, self.entity)
+
+    @property
+    def host(self) -> str:
+        """The entity of its host, "" when unknown."""
+        return f"node:{self.node}" if self.node else ""
+
+    @property
+    def place(self) -> str:
+        """The entity that it is about, its host where it names no other."""
+        return self.entity or self.host
 
     def observations(self, *, supporting: bool = True) -> list[Observation]:
         """Return the observations of its findings, once each, in the order of the inputs; findings are final by then."""

@@ -13,7 +13,9 @@ from collectors.observation import Observation
 from diagnosis.entities import kind_of, node_of
 from diagnosis.facts import Facts
 from diagnosis.model import (
+    CONCERN,
     LAYERS,
+    SHOWN,
     CasePart,
     CausePart,
     CheckPart,
@@ -32,7 +34,6 @@ from diagnosis.model import (
     SymptomPart,
     UnexplainedPart,
 )
-from diagnosis.ranking import CONCERN, SHOWN
 from diagnosis.redaction import hide_secrets
 from diagnosis.rulebook import Rulebook
 from diagnosis.rulebook.schema import Check

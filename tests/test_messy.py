@@ -10,8 +10,7 @@ import pytest
 from api.knowledge import load_knowledge
 from collectors.ingest import Input
 from diagnosis.engine import Knowledge, triage
-from diagnosis.model import Report
-from diagnosis.ranking import CONCERN
+from diagnosis.model import CONCERN, Report
 from tests.messy import FORMS, ROOT, join
 
 INCIDENT = ROOT / "fixtures/incidents/link-flap-hidden-behind-nccl-timeout"
