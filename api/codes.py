@@ -14,11 +14,11 @@ from api.wording import word
 from collectors.gpu import nvrm
 from collectors.observation import Observation
 from collectors.prefix import peel
-from diagnosis.link_registers import decode_link, load_link_bits, read_link
 from diagnosis.model import Language
 from diagnosis.rulebook import CauseRule, Rule, Rulebook, When, find_rules_folder
 from diagnosis.rulebook.schema import Evidence
 from diagnosis.tables import Code, NvlinkReading, StatedAction, Tables, read_registers
+from diagnosis.tables.link_registers import decode_link, load_link_bits, read_link
 
 _KINDS = {
     "xid": frozenset({"xid", "xid_recurrence", "xid_spread", "last_xid"}),

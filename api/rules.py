@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 from api.command import fail
-from diagnosis.link_registers import load_link_bits
 from diagnosis.rulebook import Rulebook, RuleError, find_rules_folder, load_rulebook
 from diagnosis.tables import TableError, load_tables
+from diagnosis.tables.link_registers import load_link_bits
 
 
 def _load(folder: Path | None) -> Rulebook:

@@ -410,17 +410,6 @@ def test_an_outlier_among_peers(rulebook: Rulebook, values: list[float], low: in
     assert len(find({"metric": "power", "outlier": "high", "factor": 2}, rulebook, *samples)) == high
 
 
-@pytest.mark.parametrize("values", [[5, 1, 2], [1, 2, 3, 4], [7, 7, 7, 1, 9], [2, 1]])
-def test_the_middle_of_the_others_is_their_median(values: list[float]) -> None:
-    from statistics import median
-
-    from diagnosis.evidence import _peer_medians
-
-    series = {("power", "a", str(number)): [sample("power", value)] for number, value in enumerate(values)}
-    for number, key in enumerate(series):
-        assert _peer_medians(series)[key] == (median(values[:number] + values[number + 1 :]), len(values) - 1)
-
-
 # --- derived facts and queries
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from diagnosis.link_registers import decode_link, load_link_bits, read_link
 from diagnosis.rulebook import find_rules_folder
 from diagnosis.tables import TableError
+from diagnosis.tables.link_registers import decode_link, load_link_bits, read_link
 
 TABLE = load_link_bits(find_rules_folder())
 

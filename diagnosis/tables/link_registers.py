@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from diagnosis.tables import HARSHNESS, TableError, Words
+from diagnosis.tables.codes import HARSHNESS, TableError, Words
 
 _COLUMNS = ("register", "bits", "class", "meaning_en", "meaning_zh", "advice_en", "advice_zh", "action", "source")
 _CLASSES = ("ignore", "secondary", "threshold", "repeated", "unexpected", "signal", "mechanical", "ecc")  # by weight
