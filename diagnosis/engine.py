@@ -18,13 +18,14 @@ from collectors.scan import Scanner
 from collectors.store import InputRow, Store
 from diagnosis import cache
 from diagnosis.analyses import derive_all
+from diagnosis.context import Context
 from diagnosis.facts import Facts, add_queries, load_facts
 from diagnosis.graph import build_graph
 from diagnosis.hypotheses import propose
 from diagnosis.model import LAYERS, Hypothesis, InputPart, Language, Report
 from diagnosis.ranking import rank
 from diagnosis.recovery import find_recoveries
-from diagnosis.report import Context, build_report
+from diagnosis.report import build_report
 from diagnosis.rulebook import Rulebook, find_rules_folder
 from diagnosis.rulebook.reference import Reference, load_reference
 

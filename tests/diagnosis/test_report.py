@@ -14,10 +14,13 @@ import pytest
 from casebase.case import parse_case
 from casebase.library import Library
 from collectors.observation import Observation, Record
+from diagnosis.citations import MOST_LINES
+from diagnosis.context import Context
 from diagnosis.graph import build_graph
 from diagnosis.model import LAYERS, Finding, Hypothesis, InputPart, Language, Match, Report
+from diagnosis.next_checks import fill
 from diagnosis.ranking import rank
-from diagnosis.report import MOST_CAUSES, MOST_LINES, Context, _fill, build_report
+from diagnosis.report import MOST_CAUSES, build_report
 from diagnosis.rulebook import Rulebook
 from tests.diagnosis.making import cause, fact, hypothesis, make_facts, make_rulebook, symptom, text
 
@@ -234,10 +237,10 @@ def test_checks_are_filled_in_and_what_is_not_known_stays_open(make: Make) -> No
 
 def test_what_a_check_says_where_nothing_is_known() -> None:
     one = hypothesis("gpu.lost", GPU, fact("a"))
-    assert _fill("look at {peer_host|the named peer}, {node|x}", one) == "look at the named peer, node-a"
+    assert fill("look at {peer_host|the named peer}, {node|x}", one) == "look at the named peer, node-a"
     derived = fact("hang", look_at="node-b")
     one.findings.append(Finding("gpu.lost#9", 0.2, "because", (Match((fact("a"),), derived),)))
-    assert _fill("{look_at|every host}", one) == "node-b"
+    assert fill("{look_at|every host}", one) == "node-b"
 
 
 def test_a_value_from_a_log_is_not_filled_in_again(make: Make) -> None:
