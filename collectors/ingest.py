@@ -15,7 +15,7 @@ from collectors.attention import Attention
 from collectors.block import Reader, RefusedError
 from collectors.blocks import read_blocks, tell_ends
 from collectors.encoding import Utf8Stream
-from collectors.envelope import ANSI, Answer, Envelope, has_lone_returns, is_answer, read_answer, tell_envelope
+from collectors.envelopes import ANSI, Answer, Envelope, has_lone_returns, is_answer, read_answer, tell_envelope
 from collectors.filtered import Filter, find_filters
 from collectors.hits import MOST_LINE, BlockHits, Reading
 from collectors.intake import Input, Intake, text_input

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collectors.engines import Re2Engine
-from collectors.envelope import has_lone_returns, is_answer, read_answer, tell_envelope
+from collectors.envelopes import has_lone_returns, is_answer, read_answer, tell_envelope
 from collectors.ingest import Input, Intake, read_inputs
 from collectors.observation import Observation
 from collectors.registry import Registry
