@@ -10,6 +10,7 @@ of the paste right below the command says nothing. Programs: kmod, pciutils, gre
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from collectors import shell
@@ -26,13 +27,14 @@ HEADS = (
     r"/proc/modules\b.{0,60}nvidia|nvidia.{0,20} /proc/modules",
     r"\blspci\b.{0,40}(?:[Nn]vidia|NVIDIA|10[Dd][Ee])",
 )
+_WHOLE = ("nvidia", "nvidia_drm", "nvidia_modeset", "nvidia_uvm")  # modules without which no GPU works
 _PROMPT = compile_later(r"^\[?(?:[\w.-]+@)?[A-Za-z][\w.-]*[: ~/][^#$%>]{0,80}[#$]\s*$|^[#$]\s*$")
 _COUNT = compile_later(r"\|\s*wc -l|\bgrep\s+(?:-\S+\s+)*-[a-z]*c")
 _BY_ID = compile_later(r"\blspci\b[^|]*\s-d\s*(?P<id>10[Dd][Ee]:\w*)")
 
 
 def parse_block(reader: Reader) -> Iterator[Record]:
-    """Yield `kernel_modules` (code absent, attribute asked) or `pci_listing` (code absent, or a number where lines are counted);
+    """Yield `kernel_modules` (code absent, or part where only others than the driver's own were asked for; attribute asked) or `pci_listing` (code absent, or a number where lines are counted);
     nothing when something else is printed below the command."""
     first, head = reader.number, (reader.next() or "")[:1000]
     below = reader.place()
@@ -55,7 +57,10 @@ def parse_block(reader: Reader) -> Iterator[Record]:
         code = "absent" if counted in ("", "0") else counted
         yield Observation(SOURCE, "pci_listing", reader.input, first, first, head.strip(), code=code, node=node)
     elif counted in ("", "0"):
+        # `grep nvidia` finds every module of the driver; a longer name is found by none but itself
+        asked = [name for name in re.findall(r"\w+", words) if name.startswith(("nvidia", "nv_"))]
+        whole = not asked or any(name in _WHOLE for name in asked)
         yield Observation(
-            SOURCE, "kernel_modules", reader.input, first, first, head.strip(), code="absent", node=node,
-            attributes={"nvidia": "no", "asked": "yes"},
+            SOURCE, "kernel_modules", reader.input, first, first, head.strip(), code="absent" if whole else "part", node=node,
+            attributes={**({"nvidia": "no"} if whole else dict.fromkeys(asked, "no")), "asked": "yes"},
         )  # fmt: skip

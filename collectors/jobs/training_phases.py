@@ -55,7 +55,8 @@ _PHASES: tuple[tuple[str, str, tuple[str, ...]], ...] = (  # phase, its edge, wh
         "evaluation", "begin",
         (
             r"\*+ ?Running (?:Evaluation|Prediction|evaluation|Test) ?\*+", r"[Vv]alidation sanity check",
-            r"\b(?:[Rr]un|[Ss]tart|[Bb]egin)(?:n?ing)?(?: the| full)? (?:evaluation|validation|eval)\b", r"Evaluating:? .*\b0%\|",
+            r"\b(?:[Rr]un|[Ss]tart|[Bb]egin)(?:n?ing)?(?: the| full)? (?:evaluation|validation|eval)\b",
+            r"\b(?:Evaluat|Validat|Test)ing:? [^|]{0,60}\b\d{1,2}%\|",
             r"Generating (?:samples|predictions)", r"Validation DataLoader \d+: +\d{1,2}%\|",
         ),
     ),

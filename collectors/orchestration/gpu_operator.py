@@ -29,20 +29,25 @@ SIGNATURES = (
 ANCHORS = (
     r"states not ready",
     r"ClusterPolicy is ready",
-    r'"state:": ?"[\w-]+", ?"status": ?"notReady"',
+    r'"state:?": ?"[\w-]+", ?"status": ?"notReady"',
+    r'"state:?": ?"state-device-plugin", ?"status": ?"disabled"',
     r"Number of nodes with GPU label",
     r"Could not find NFD labels? for node",
 )
 _STATES = compile_later(r"states not ready\"?: ?\[(?P<states>[^\]]*)\]")
-_STEP = compile_later(r'"state:": ?"(?P<state>[\w-]+)", ?"status": ?"notReady"')
+_STEP = compile_later(r'"state:?": ?"(?P<state>[\w-]+)", ?"status": ?"(?P<status>notReady|disabled)"')
 _NODES = compile_later(r'"NodeCount": ?(?P<count>\d+)')
 _UNLABELLED = compile_later(r'Could not find NFD labels? for node.*?"Node": ?"(?P<node>[\w.-]+)"')
 _STAMP = compile_later(r'"ts": ?"?(?P<stamp>[\d.:TZ+-]+)')
 
 
 def parse_line(line: Line) -> Iterator[Observation]:
-    """Yield `operator-state` (code = the state; in a summary the first of them, which the others wait for, or ready; attribute states),
-    `operator-nodes` (code = none or some) and `operator-unlabelled` (code = the node that has no feature labels)."""
+    """Yield what the operator says of its states and nodes.
+
+    `operator-state` (code = the state; in a summary the first of them, which the others wait for, or ready; attribute states),
+    `operator-disabled` (code = the state that the cluster policy switches off), `operator-nodes` (code = none or some) and
+    `operator-unlabelled` (code = the node that has no feature labels).
+    """
     text = line.text
     if line.time is None and (stamp := _STAMP.search(text[:200])):
         line.time = parse_iso(stamp["stamp"]) if "-" in stamp["stamp"] else parse_epoch(stamp["stamp"])
@@ -56,6 +61,9 @@ def parse_line(line: Line) -> Iterator[Observation]:
         yield _observe(line, "operator-state", "ready", {"summary": "yes"})
         return
     match = _STEP.search(text)
+    if match and match["status"] == "disabled":
+        yield _observe(line, "operator-disabled", match["state"], {})
+        return
     if match:
         yield _observe(line, "operator-state", match["state"], {"summary": "no"})
         return

@@ -23,6 +23,8 @@ PROMPT = "root@node-a:~# "
         ("$ lsmod | grep nvidia\n", [], []),
         ("$ lsmod | grep nvidia\nnvidia 56807424 2\n$ \n", [], []),
         ("$ lspci | grep -i nvidia\n3b:00.0 3D controller: NVIDIA Corporation GH100\n$ \n", [], []),
+        ("$ lsmod | grep -E 'nvidia_peermem|nv_peer_mem'\n$ \n", ["part"], []),
+        ("$ lsmod | grep nvidia_uvm\n$ \n", ["absent"], []),
         ("$ lsmod | grep nouveau\n$ uptime\n", [], []),
         ("# run lspci | grep -i nvidia and look\n\nsome text\n", [], []),
     ],
@@ -36,3 +38,8 @@ def test_empty_answers(text: str, modules: list[str], listings: list[str]) -> No
 def test_the_prompt_names_the_host() -> None:
     (one,) = observed(read(empty_answers, f"{PROMPT}lspci | grep -i nvidia\n{PROMPT}uptime\n"), "pci_listing")
     assert one.node == "node-a"
+
+
+def test_only_the_modules_that_were_asked_for_are_missing() -> None:
+    (one,) = observed(read(empty_answers, f"{PROMPT}lsmod | grep -i nvidia_peermem\n{PROMPT}\n"), "kernel_modules")
+    assert one.attributes == {"nvidia_peermem": "no", "asked": "yes"}

@@ -61,6 +61,17 @@ def test_states_of_the_operator() -> None:
     assert [one.code for one in found(old, "operator-nodes")] == ["some"]
 
 
+def test_a_state_that_the_policy_switches_off() -> None:
+    line = (
+        '{{"level":"info","ts":1714637483.13,"logger":"controllers.ClusterPolicy","msg":"ClusterPolicy step completed",'
+        '"state:":"{}","status":"disabled"}}\n'
+    )
+    assert [one.code for one in found(read(line.format("state-device-plugin")), "operator-disabled")] == [
+        "state-device-plugin"
+    ]
+    assert not found(read(line.format("state-vgpu-manager")), "operator-disabled")  # as in most clusters
+
+
 def test_node_without_labels() -> None:
     text = (
         "2022-07-01T10:00:00.000Z\tINFO\tcontrollers.ClusterPolicy\tWARNING: Could not find NFD labels for node. "

@@ -135,6 +135,14 @@ def test_looks_one_timeout_back() -> None:
     assert codes(stalls.derive(read(done + TIMEOUT))) == []
 
 
+def test_what_a_rank_is_at_while_others_time_out() -> None:
+    bar = "[rank0]: Evaluating:  63%|######3   | 812/1290 [10:02<05:54,  1.35it/s]\n"
+    assert codes(stalls.derive(read(TIMEOUT + bar))) == [("stalled-in", "evaluation", "rank:0")]
+    assert codes(stalls.derive(read(TIMEOUT + "step\n" * 60 + bar))) == []
+    ended = bar.replace("[rank0]: Evaluating:  63%", "[rank0]: Validation DataLoader 0: 100%")
+    assert codes(stalls.derive(read(TIMEOUT + ended))) == []
+
+
 def test_hosts_with_other_versions_and_shared_identities() -> None:
     package = "{host}: ii  libnccl2        {version}-1+cuda12.4   amd64        NCCL\n"
     differ = package.format(host="node-a", version="2.22.3") + package.format(host="node-b", version="2.20.5")
