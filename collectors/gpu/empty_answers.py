@@ -34,8 +34,11 @@ _BY_ID = compile_later(r"\blspci\b[^|]*\s-d\s*(?P<id>10[Dd][Ee]:\w*)")
 
 
 def parse_block(reader: Reader) -> Iterator[Record]:
-    """Yield `kernel_modules` (code absent, or part where only others than the driver's own were asked for; attribute asked) or `pci_listing` (code absent, or a number where lines are counted);
-    nothing when something else is printed below the command."""
+    """Yield `kernel_modules` or `pci_listing`; nothing when something else is printed below the command.
+
+    `kernel_modules` has code absent, or part where only others than the driver's own modules were asked for, and the attribute
+    asked; `pci_listing` has code absent, or a number where lines are counted.
+    """
     first, head = reader.number, (reader.next() or "")[:1000]
     below = reader.place()
     command = next(iter(shell.parse_line(peel(reader.input, first, head))), None)
