@@ -129,7 +129,7 @@ def _number(value: Any) -> int | None:
         return None
     if isinstance(value, int):
         return value
-    return int(value) if isinstance(value, str) and value.lstrip("-").isdecimal() and len(value) < 20 else None
+    return int(value) if isinstance(value, str) and re.fullmatch(r"-?\d{1,18}", value) else None
 
 
 def _ranks_of(group: Mapping[str, Any]) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ from diagnosis.analyses.derived import Derived, derive_at
 from diagnosis.facts import Facts
 from diagnosis.figures import read_number
 
-_BOOT = 300.0  # seconds after the driver found the device in which a link comes up for the first time
+_BOOT = 300.0  # seconds after the start of a host in which a link comes up for the first time
 _TOGETHER = 15.0  # seconds within which downs of many links are one event
 _SPAN = 12 * 3600.0  # seconds within which downs of one link belong together
 _MOST_CITED = 24
@@ -82,18 +82,20 @@ def _is_up(one: Observation) -> bool:
 
 
 def _downs(ordered: Sequence[Observation]) -> list[Observation]:
-    """Return the first line of each time that the link went down; many processes print one event."""
+    """Return the first line of each time that the link went down; many processes print one event.
+
+    A port without a cable says that it is down when the driver finds it, which is no loss of a link.
+    """
     found: list[Observation] = []
-    up, probed = True, None
+    uptime = read_number(ordered[0], "uptime")
+    up = uptime is None or uptime >= _BOOT
     for one in ordered:
         if one.code == "probe":
-            up, probed = False, one.time
+            up = False
         elif _is_up(one):
             up = True
         elif _is_down(one):
-            fresh = probed is not None and one.time is not None and one.time - probed < _BOOT
-            unused = not up and (fresh or probed is not None)
-            if not unused and (up or not found):
+            if up:
                 found.append(one)
             up = False
     return found

@@ -178,3 +178,12 @@ def test_sample() -> None:
 
 def test_ranks_are_shortened() -> None:
     assert shorten_ranks(tuple(range(0, 2048, 8))) == "0-2040/8"
+
+
+@pytest.mark.parametrize("number", ["--1", "-", "1e3", "9" * 40])
+def test_a_status_that_is_no_number_is_left_out(number: str) -> None:
+    odd = {**dump(), "pg_status": {"0": {"last_enqueued_collective": number, "last_completed_collective": "4"}}}
+    found = read("nccl_trace_rank_1.json", json.dumps(odd))
+    assert found.kind == "flight-recorder"
+    (state,) = facts(found, "collective")
+    assert (state.attributes.get("enqueued"), state.attributes["completed"]) == ("6", "4")  # counted from the entries

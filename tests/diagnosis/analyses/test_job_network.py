@@ -49,6 +49,9 @@ def test_link_that_comes_back_often_flaps_and_one_that_stays_away_is_down() -> N
 def test_port_that_never_came_up_after_boot_is_unused() -> None:
     boot = "2025-11-26T00:00:00+00:00 node-b kernel: mlx5_core 0000:5e:00.0: firmware version: 28.43.2566\n"
     assert codes(links.derive(read(boot + port("00:00:05", "DOWN")))) == []
+    line = "[{:>12.6f}] mlx5_core 0000:0c:00.1 ens1f1np1: Link down\n"
+    assert codes(links.derive(read(line.format(15.1)))) == []
+    assert [one[1] for one in codes(links.derive(read(line.format(88123.5))))] == ["down"]
 
 
 def test_links_of_several_hosts_that_go_together() -> None:
