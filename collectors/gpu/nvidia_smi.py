@@ -34,9 +34,10 @@ _COLUMN = (
 )
 HEADS = (
     r"^\|=+[+=]+=+\|\s*$", r"^GPU \d+: .*\(UUID: GPU-[0-9a-f-]+\)\s*$", rf"^{_COLUMN}(?:, {_COLUMN})+\s*$",
-    r"--query-(?:gpu|remapped-rows)=[\w.,]+ [^\n]*noheader",
+    r"--query-(?:gpu|remapped-rows)=[\w.,]+ [^\n]*csv",
 )  # fmt: skip
 
+_HEADING = compile_later(_COLUMN)
 _ASKED = compile_later(r"--query-(?:gpu|remapped-rows)=(?P<names>[\w.,]+)")
 _SLICE = compile_later(r"^\s+MIG \S+ +Device +\d+: \(UUID: (?P<uuid>MIG-[\w/-]+)\)")
 _BANNER = compile_later(
@@ -58,6 +59,14 @@ _USE = compile_later(
     r"(?:(?P<used>\d+MiB|N/A)?\s*/\s*(?P<total>\d+MiB|N/A)?|(?P<remark>GPU [^|]*?))\s*\|\s*(?P<util>\d+%|N/A|ERR!)?"
 )
 _LISTED = compile_later(r"^GPU (?P<index>\d+): (?P<name>.*) \(UUID: (?P<uuid>GPU-[0-9a-f-]+)\)\s*$")
+
+
+# What a lone column holds.
+_VALUE = compile_later(
+    r"-?\d[\d.]*(?: ?(?:%|MiB|W|MHz|C))?|\[?N/A\]?|\[[A-Z][\w /.]*\]|0x[0-9a-fA-F]+|(?:Not )?Active|(?:En|Dis)abled|P\d+|Yes|No"
+)
+# Columns one of which a heading has that stands without its command.
+_NAMED = {"index", "name", "gpu_name", "uuid", "gpu_uuid", "pci.bus_id", "gpu_bus_id", "serial", "timestamp"}
 
 
 def parse_line(line: Line) -> Iterator[Record]:
@@ -99,7 +108,10 @@ def parse_block(reader: Reader) -> Iterator[Record]:
         yield from _read_list(reader, number, head)
     else:
         asked = _ASKED.search(head)  # an answer without a heading is read below the command that asked for it
-        yield from _read_csv(reader, asked["names"] if asked else head)
+        if asked or _NAMED & set(_names_of(head)):
+            # without a column that names the GPU, the rows are all GPUs in their order, unless one was chosen
+            whole = asked is not None and not re.search(r"\s(?:-i|--id)\b", head)
+            yield from _read_csv(reader, asked["names"] if asked else head, whole=whole)
 
 
 def _observe(
@@ -154,24 +166,30 @@ def _read_list(reader: Reader, number: int, head: str) -> Iterator[Record]:
             reader.next()
 
 
-def _read_csv(reader: Reader, head: str) -> Iterator[Record]:
-    names = [re.sub(r" \[.*", "", cell.strip()) for cell in head.split(",")]
-    if not {"index", "name", "gpu_name", "uuid", "gpu_uuid", "pci.bus_id", "gpu_bus_id", "serial", "timestamp"} & set(
-        names
-    ):
-        return
-    place = reader.place()
+def _names_of(head: str) -> list[str]:
+    return [re.sub(r" \[.*", "", cell.strip()) for cell in head.split(",")]
+
+
+def _read_csv(reader: Reader, head: str, *, whole: bool = False) -> Iterator[Record]:
+    names = _names_of(head)
+    place, rows = reader.place(), 0
     for number, text in reader.lines():
         bare = peel(reader.input, number, text).text if "pod/" in text else text
         cells = [cell.strip() for cell in bare.split(",")]
-        if len(cells) != len(names):
+        if rows == 0 and all(_HEADING.fullmatch(cell) for cell in cells):
+            names = _names_of(bare)
+            continue
+        other = len(names) == 1 and not _VALUE.fullmatch(cells[0])
+        if len(cells) != len(names) or other or _ASKED.search(text) or text.startswith(("$ ", "# ")):
             reader.back(place)
             return
-        place = reader.place()
+        place, rows = reader.place(), rows + 1
         row = dict(zip(names, cells, strict=True))
         pci = normalise_pci(row.get("pci.bus_id") or row.get("gpu_bus_id") or "")
         index, uuid = row.get("index", ""), row.get("uuid") or row.get("gpu_uuid") or ""
         gpu = pci or (uuid if uuid.startswith("GPU-") else "") or (index if index.isdigit() else "")
+        if not gpu and whole and not _NAMED & set(names):
+            gpu = str(rows - 1)
         serial = row.get("serial") or row.get("gpu_serial") or ""
         serial = f"serial-{serial}" if serial.strip("0").isdigit() else ""
         for other in (uuid if uuid.startswith("GPU-") else "", index if index.isdigit() else "", serial):

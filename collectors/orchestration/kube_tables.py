@@ -49,6 +49,7 @@ _KIND_BY_COLUMNS = (
     ("Pod", {"ready", "status", "restarts"}),
     ("Node", {"status", "roles"}),
     ("Node", {"status", "version"}),
+    ("Node", {"cpu(cores)", "cpu%", "memory%"}),  # of pods, `kubectl top` tells no shares
     ("PodGroup", {"minmember"}),
     ("VolcanoJob", {"minavailable"}),
     ("Job", {"completions"}),

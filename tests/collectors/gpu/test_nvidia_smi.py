@@ -110,3 +110,18 @@ def test_csv_without_a_heading_is_read_below_its_command() -> None:
         (one.entity, one.code) for one in observed(read(nvidia_smi, text), "field") if one.attributes["value"] == "Active"
     }  # fmt: skip
     assert active == {("gpu:0", "HW Slowdown"), ("gpu:0", "HW Power Brake Slowdown")}
+
+
+@pytest.mark.parametrize(
+    ("command", "answer", "told"),
+    [
+        ("--query-gpu=utilization.gpu --format=csv,noheader", "11 %\n9 %\n", [("gpu:0", "11 %"), ("gpu:1", "9 %")]),
+        ("--query-gpu=utilization.gpu --format=csv", "utilization.gpu [%]\n11 %\n", [("gpu:0", "11 %")]),
+        ("-i 3 --query-gpu=utilization.gpu --format=csv,noheader", "11 %\n", [("", "11 %")]),
+        ("--query-gpu=utilization.gpu --format=csv,noheader", "No devices were found\n", []),
+    ],
+)
+def test_an_answer_of_one_column(command: str, answer: str, told: list[tuple[str, str]]) -> None:
+    text = f"$ nvidia-smi {command}\n{answer}$ nvidia-smi --query-gpu=name --format=csv\nname\nTesla T4\n"
+    found = [one for one in observed(read(nvidia_smi, text), "field") if one.attributes["section"] == "Utilization"]
+    assert [(one.entity, one.attributes["value"]) for one in found] == told

@@ -265,3 +265,10 @@ $ kubectl get podgroup big -n algo -o jsonpath='{.spec.minResources}'
 )
 def test_odd_text_yields_nothing(module: object, text: str) -> None:
     assert observations(module, text) == []  # type: ignore[arg-type]
+
+
+def test_shares_of_a_node_tell_a_table_of_nodes() -> None:
+    nodes = "NAME   CPU(cores)   CPU%   MEMORY(bytes)   MEMORY%\ngpu-1  95000m       99%    180Gi           18%\n"
+    assert [(one.code, one.node) for one in observations(kube_tables, nodes)] == [("Node", "gpu-1")]
+    pods = "NAME      CPU(cores)   MEMORY(bytes)\ntrain-0   95000m       180Gi\n"
+    assert [one.code for one in observations(kube_tables, pods)] == [""]
