@@ -170,6 +170,13 @@ def _names_of(head: str) -> list[str]:
     return [re.sub(r" \[.*", "", cell.strip()) for cell in head.split(",")]
 
 
+def _is_row(cells: list[str], text: str) -> bool:
+    """Tell a row of an answer from a command, or from any line where there is one column only."""
+    if _ASKED.search(text) or text.startswith(("$ ", "# ")):
+        return False
+    return len(cells) > 1 or _VALUE.fullmatch(cells[0]) is not None
+
+
 def _read_csv(reader: Reader, head: str, *, whole: bool = False) -> Iterator[Record]:
     names = _names_of(head)
     place, rows = reader.place(), 0
@@ -179,8 +186,7 @@ def _read_csv(reader: Reader, head: str, *, whole: bool = False) -> Iterator[Rec
         if rows == 0 and all(_HEADING.fullmatch(cell) for cell in cells):
             names = _names_of(bare)
             continue
-        other = len(names) == 1 and not _VALUE.fullmatch(cells[0])
-        if len(cells) != len(names) or other or _ASKED.search(text) or text.startswith(("$ ", "# ")):
+        if len(cells) != len(names) or not _is_row(cells, text):
             reader.back(place)
             return
         place, rows = reader.place(), rows + 1

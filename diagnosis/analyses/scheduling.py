@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from collectors.observation import Observation
 from collectors.orchestration.kube_resources import is_device, plain_number
-from collectors.orchestration.scheduling_messages import Clause
+from collectors.orchestration.scheduling_clauses import Clause
 from diagnosis.analyses.derived import Derived
 from diagnosis.analyses.waiting import Capacity, Waiting, find_capacity, find_waiting, pod_requests
 from diagnosis.facts import Facts

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from collectors.observation import Observation
 from collectors.orchestration.kube_resources import is_device, parse_quantity
-from collectors.orchestration.scheduling_messages import Clause, read_reasons
+from collectors.orchestration.scheduling_clauses import Clause
+from collectors.orchestration.scheduling_messages import read_reasons
 from diagnosis.facts import Facts
 from diagnosis.figures import read_number
 
