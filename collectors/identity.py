@@ -30,10 +30,15 @@ def normalise_pci(text: str) -> str | None:
 
 
 def normalise_node(text: str) -> str:
-    """Return a host name without its domain, in lower case; an IP address stays whole.
+    """Return a host name without its domain, in lower case; an IP address stays whole, a host's management controller is the host.
 
-    >>> normalise_node("GPU-Node-7.cluster.example.com"), normalise_node("10.0.0.12")
-    ('gpu-node-7', '10.0.0.12')
+    >>> normalise_node("GPU-Node-7.cluster.example.com"), normalise_node("10.0.0.12"), normalise_node("gpu-7-bmc")
+    ('gpu-node-7', '10.0.0.12', 'gpu-7')
     """
     text = text.strip().strip("'\"").lower()
-    return text if text.replace(".", "").isdigit() else text.split(".", 1)[0]
+    if text.replace(".", "").isdigit():
+        return text
+    name = text.split(".", 1)[0]
+    for end in ("-bmc", "-ipmi", "-idrac", "-ilo"):
+        name = name.removesuffix(end)
+    return name or text

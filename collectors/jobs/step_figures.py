@@ -26,6 +26,11 @@ ANCHORS = (
     r"_tflops_per_(?:gpu|device): ", r"approx flops per GPU: ", r"\bTFLOPs: \d", r"elapsed time per iteration \(s\): ",
     r"train_step_timing in s: ", r"\biter time \(s\): ", r"device/MFU(?: \(actual avg\))?=\d",
 )  # fmt: skip
+# Names that people give in loops of their own; a number without a unit is in seconds.
+_DATA = r"\b(?:t_data|data[_ ]?(?:time|wait|load(?:ing)?)(?:_time)?|dataload(?:er|ing)?[_ ](?:time|wait))"
+_STEP = r"\b(?:t_step|(?:step|iter|iteration|batch)[_ ]?time|time_per_(?:step|iter))"
+_SECONDS = r"(?: ?s(?:ec(?:onds)?)?\b|[,;|}\])\s]|$)"
+OWN_ANCHORS = (rf"{_DATA}(?:_m?s)?['\"]?(?:: ?|=| )\d", r"\bdata:? \d+(?:\.\d+)? ?m?s\b")
 # (attribute, regex, factor to the unit or None for text); the first that is found for an attribute counts
 _FIELDS: tuple[tuple[str, re.Pattern[str], float | None], ...] = tuple(
     (name, compile_later(regex), factor)
@@ -53,11 +58,19 @@ _FIELDS: tuple[tuple[str, re.Pattern[str], float | None], ...] = tuple(
         ("step_ms", rf"\bBatch:? +{NUMBER}s? +\( *{NUMBER}\)", 1000.0),
         ("step_ms", rf"(?:^|[^_\w])time: {NUMBER}", 1000.0),
         ("step_ms", rf"avg_batch_cost: {NUMBER}", 1000.0),
+        ("step_ms", rf"{_STEP}(?:_ms['\"]?(?:: ?|=| ){NUMBER}|['\"]?(?:: ?|=| ){NUMBER} ?ms\b)", 1.0),
+        ("step_ms", rf"{_STEP}(?:_s)?['\"]?(?:: ?|=| ){NUMBER}{_SECONDS}", 1000.0),
+        ("step_ms", rf"\b(?:step|total|iter)(?: \d+ took|:)? {NUMBER} ?ms\b", 1.0),
+        ("step_ms", rf"\b(?:step|total|iter)(?: \d+ took|:)? {NUMBER} ?s\b", 1000.0),
         ("data_ms", rf"avg_reader_cost: {NUMBER}", 1000.0),
         ("data_ms", rf"'data_time': '?{NUMBER}", 1000.0),
         ("data_ms", rf"\bdata_time: ?{NUMBER}", 1000.0),
         ("data_ms", rf"\bData:? +{NUMBER}s? +\( *{NUMBER}\)", 1000.0),
         ("data_ms", rf"\bdata: {NUMBER}", 1000.0),
+        ("data_ms", rf"{_DATA}(?:_ms['\"]?(?:: ?|=| ){NUMBER}|['\"]?(?:: ?|=| ){NUMBER} ?ms\b)", 1.0),
+        ("data_ms", rf"{_DATA}(?:_s)?['\"]?(?:: ?|=| ){NUMBER}{_SECONDS}", 1000.0),
+        ("data_ms", rf"\bdata:? {NUMBER} ?ms\b", 1.0),
+        ("data_ms", rf"\bdata:? {NUMBER} ?s\b", 1000.0),
         (
             "loss",
             rf"(?<![\w/])(?:lm |total_|train[_/]|reduced_train_)?[lL]oss['\"]?(?: *[:=] *| +|)['\"]?{NUMBER}",

@@ -3,8 +3,9 @@
 Programs: Megatron-LM and Megatron-DeepSpeed, Hugging Face Trainer, DeepSpeed timers, fairseq, MMEngine and MMCV, Detectron2, timm,
 the PyTorch ImageNet example and what was built on it, TorchVision's and DINO's MetricLogger, apex, MLPerf's MLLOG, JSON lines
 (ms-swift, wandb's history, trainer_state.json); those that say how much a GPU computes (TorchTitan, Megatron-Bridge, NeMo, MaxText,
-nanotron, GPT-NeoX, InternEvo, PaddleNLP, nanoGPT, llm.c); and of any other program the lines that print a loss or gradient norm that
-is no number (Lightning, PaddlePaddle, Keras). Times are given in milliseconds, whatever the program prints, MFU in percent. Samples::
+nanotron, GPT-NeoX, InternEvo, PaddleNLP, nanoGPT, llm.c); loops of one's own that name the time of a step and of its data; and of
+any other program the lines that print a loss or gradient norm that is no number (Lightning, PaddlePaddle, Keras). Times are given in
+milliseconds, whatever the program prints, MFU in percent. Samples::
 
     iteration     3100/   50000 | elapsed time per iteration (ms): 5210.8 | lm loss: 2.204110E+00 | loss scale: 1.0 |
     {'loss': 3.0901, 'learning_rate': 4.99e-05, 'epoch': 0.0, 'data_time': 0.001, 'step_time': 0.094}
@@ -41,6 +42,7 @@ ANCHORS = (
     r"grad[_ ]norm['\"]?(?: *[:=] *| +)['\"]?[+-]?(?:nan|NaN|NAN|inf|Inf|INF|Infinity)\b",
     r"MnRtt/Rnk: ", r"\"train_step_time\": ", r"\"train_wall\": ", r"CurrSamplesPerSec=", r"train_step_timing in s=",
     *step_figures.ANCHORS,
+    *step_figures.OWN_ANCHORS,
 )  # fmt: skip
 
 ROUTINE = tuple(regex for regex in ANCHORS if "verflow" not in regex.lower())  # a line for each step

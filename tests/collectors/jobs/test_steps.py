@@ -144,3 +144,26 @@ def test_what_others_hold_is_told_without_the_allocators_own_figures() -> None:
     )
     (found,) = observed(read(cuda_oom, f"CUDA out of memory. Tried to allocate 2.00 GiB. {text}\n"), "cuda-oom")
     assert (found.attributes["own_share"], found.attributes["held_share"]) == ("0.025", "0.963")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "step=100 data_time=2.812 batch_time=3.101",
+        "step 100: data 2.812s, compute 0.3s, total 3.101s",
+        "2025-03-01 10:00:00 iter 100 data_time: 2.812 step_time: 3.101 loss: 2.3",
+        "step: 100/5000 | loss: 2.31 | data_load: 2812.0ms | fwd: 120ms | bwd: 160ms | step: 3101ms",
+        "[100/5000] loss=2.3 t_data=2.812 t_step=3.101",
+        '{"step": 100, "loss": 2.3, "data_time": 2.812, "step_time": 3.101}',
+        "INFO train step 100 took 3.101s (data 2.812s)",
+        "step 100 data_wait_ms=2812 step_time_ms=3101",
+    ],
+)
+def test_loops_of_ones_own(text: str) -> None:
+    (one,) = observed(read(steps, text + "\n"), "step")
+    assert (one.attributes["step_ms"], one.attributes["data_ms"]) == ("3101", "2812")
+
+
+@pytest.mark.parametrize("text", ["loaded data 2 shards", "data: 5 files, total 12 MB", "step data_dir=/mnt/data"])
+def test_what_only_speaks_of_data(text: str) -> None:
+    assert not observed(read(steps, text + "\n"), "step")
