@@ -48,7 +48,7 @@ _PORT = compile_later(
 )
 _PAIR = compile_later(r"^\s*(?P<name>[A-Za-z]\w{2,30}) ?: (?P<value>\S.*?)\s*(?:#.*)?$")
 _KINDS = tuple((name, compile_later(regex, re.I)) for name, regex in (
-    ("version-mismatch", r"(?:don't|doesn't|does not) match (?:with )?(?:the )?driver version|version mismatch|incompatible .{0,30}version"),
+    ("version-mismatch", r"(?:do|does)(?:n't| not) match (?:with )?driver version|version mismatch|incompatible .{0,30}version"),
     ("topology", r"don't match with any supported (?:system )?topology|topology .{0,60}(?:fail|mismatch|invalid)"),
     ("multicast", r"multicast"),
     ("degraded", r"degraded|disabl\w+ .{0,60}(?:partition|NVSwitch|GPU)|access to .{0,40}GPU .{0,40}(?:removed|disabled)"),

@@ -91,6 +91,7 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         "slowdown": ("Temperature/GPU Slowdown Temp",),
         "margin": ("temperature.gpu.tlimit", "Temperature/GPU T.Limit Temp"),
         "most": ("Temperature/GPU Max Operating Temp",),
+        "memory_most": ("Temperature/Memory Max Operating Temp",),
     },
 }  # fmt: skip
 

@@ -41,10 +41,10 @@ def read_pod(input_name: str, root: Field, about: Described, first: int) -> Iter
         "scheduler": root.text("Scheduler Name"),
         "tolerations": "; ".join([tolerations.value, *(text for _, text in tolerations.rows)]) if tolerations else "",
     }
-    place = message or reason or status
+    place = message or reason or status or root.get("Node-Selectors")
     line = place.line if place else first
     end = message.last if message else line
-    if status or reason or requests:
+    if status or reason or requests or attributes["selector"]:
         yield from pod_facts(
             input_name, line, end, about, attributes, {name: plain_number(value) for name, value in requests.items()}
         )

@@ -146,13 +146,9 @@ def _decide(
         unlike = any(
             one.code == "insufficient" and one.count > short.count for one in others
         )  # nodes with the device lack something else
-        return (
-            "no"
-            if passed or gated or unlike
-            else "yes"
-            if all(one.code in ("selector", "insufficient") for one in others)
-            else "maybe"
-        ), ()
+        most = not is_device(resource) and short.count >= 2 * sum(one.count for one in others)
+        alone = all(one.code in ("selector", "insufficient") for one in others)
+        return "no" if passed or gated or unlike else "yes" if alone or most else "maybe", ()
     if clause.code in _AFTER_RESOURCES:
         return ("yes" if one_each else "maybe"), ()
     if kind == "gpu":
