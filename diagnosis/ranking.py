@@ -72,7 +72,7 @@ def _explain_away(roots: Sequence[Hypothesis], rulebook: Rulebook, language: str
         own = lines[id(one)]
         fewest: list[Hypothesis] = min((holders[line] for line in own), key=len, default=[])
         for other in fewest:
-            if other is one or (other.probability, _own_strength(other)) <= (one.probability, _own_strength(one)):
+            if other.id == one.id or (other.probability, _own_strength(other)) <= (one.probability, _own_strength(one)):
                 continue
             if own <= lines[id(other)]:
                 title = rulebook.title(other.id, language)
@@ -115,9 +115,10 @@ def _order(one: Hypothesis, priors: Mapping[str, float]) -> tuple[object, ...]:
 
 
 def _join_siblings(ordered: Sequence[Hypothesis]) -> list[Hypothesis]:
-    """Tell one cause on several GPUs, NICs or disks of one host once: the best stands, with the others' names and lines.
+    """Tell one cause on several GPUs, NICs or disks of one host, or on several hosts by the same lines, once.
 
-    Blamed ones join blamed ones only, so that a hint on one thing never rides on the proof on another.
+    The best stands, with the others' names and lines. Blamed ones join blamed ones only, so that a hint on one thing never rides
+    on the proof on another.
     """
     kept: list[Hypothesis] = []
     firsts: dict[tuple[object, ...], Hypothesis] = {}
@@ -126,9 +127,10 @@ def _join_siblings(ordered: Sequence[Hypothesis]) -> list[Hypothesis]:
         if one.because_of is not None:
             one.because_of = stands_in.get(id(one.because_of), one.because_of)
         kind, root = kind_of(one.entity), one.because_of
-        place = (one.id, kind, one.node, root.key if root else None, one.probability >= CONCERN)
+        shared = frozenset((fact.input, fact.line) for fact in one.observations()) if kind == "node" else one.node
+        place = (one.id, kind, shared, root.key if root else None, one.probability >= CONCERN)
         first = firsts.setdefault(place, one)
-        if first is one or kind not in HOST_KINDS:
+        if first is one or (kind not in HOST_KINDS and kind != "node"):
             kept.append(one)
             continue
         stands_in[id(one)] = first

@@ -369,7 +369,8 @@ def test_a_thousand_hypotheses_with_many_lines_are_ranked(rulebook: Rulebook) ->
     causes += [hypothesis("node.driver", f"node:node-{number}", *lines[:3]) for number in range(400)]
     causes += [hypothesis("nccl.peer", f"rank:{number}", *lines[-5:]) for number in range(200)]
     found = ranked(rulebook, causes, [hypothesis("hang", "", *lines, layer="")])
-    assert sum(one.verdict == "root" for one in found) == 400
+    roots = [one for one in found if one.verdict == "root"]
+    assert len(roots) == 1 and len(roots[0].others) == 399  # one cause on 400 hosts, told by the same lines
 
 
 # --- one cause on several things of one host
@@ -405,6 +406,20 @@ def test_two_causes_stay_two(rulebook: Rulebook) -> None:
         ],
     )
     assert sorted(one.id for one in found) == ["gpu.hot", "gpu.lost"]
+
+
+def test_hosts_that_one_line_names_are_told_once(rulebook: Rulebook) -> None:
+    (found,) = ranked(
+        rulebook,
+        [hypothesis("node.driver", f"node:node-{name}", fact("a", line=9), strength="strong") for name in "abc"],
+    )
+    assert (found.entity, found.others) == ("node:node-a", ("node:node-b", "node:node-c"))
+    assert [part.part for part in found.parts] == ["evidence"]  # none explains the other away
+
+
+def test_hosts_with_lines_of_their_own_stay_apart(rulebook: Rulebook) -> None:
+    both = [hypothesis("node.driver", f"node:node-{line}", fact("a", line=line), strength="strong") for line in (1, 2)]
+    assert [one.others for one in ranked(rulebook, both)] == [(), ()]
 
 
 def test_hosts_stay_apart(rulebook: Rulebook) -> None:
