@@ -38,7 +38,10 @@ HEADS = (
 SIGNATURES = HEADS
 MOST_ROWS = 50_000
 
-_STOP = compile_later(r"^(?:[#$] |==>|\[?[\w.-]+@[\w.-]+[: ]|[\w.-]*\d[\w.-]*[#$] |[\w.-]+:[~/]\S*[#$] |---)")
+_STOP = compile_later(
+    r"^(?:[#$] |==>|\[?[\w.-]+@[\w.-]+[: ]|[\w.-]*\d[\w.-]*[#$] |[\w.-]+:[~/]\S*[#$] |---|"
+    r"\d+[smhdy]\S* +(?:Normal|Warning) )"  # a prompt, a heading, an event right below the table
+)
 _ROW = compile_later(
     r"^(?:(?P<namespace>[a-z0-9][\w.-]*) {2,})?(?P<name>[a-z0-9][a-z0-9./-]*) +(?P<ready>\d+/\d+) {2,}"
     r"(?P<status>[A-Z][A-Za-z:]+|Init:\d+/\d+) {2,}"

@@ -272,3 +272,12 @@ def test_shares_of_a_node_tell_a_table_of_nodes() -> None:
     assert [(one.code, one.node) for one in observations(kube_tables, nodes)] == [("Node", "gpu-1")]
     pods = "NAME      CPU(cores)   MEMORY(bytes)\ntrain-0   95000m       180Gi\n"
     assert [one.code for one in observations(kube_tables, pods)] == [""]
+
+
+def test_events_right_below_a_table_are_no_rows_of_it() -> None:
+    text = (
+        "NAME      READY   STATUS        RESTARTS   AGE\n"
+        "train-1   0/1     Terminating   0          3h\n"
+        "41m  Normal   TaintManagerEviction   pod/train-1   Marking for deletion Pod ml/train-1\n"
+    )
+    assert [one.entity for one in observations(kube_tables, text) if one.kind == "row"] == ["pod:train-1"]
